@@ -1,0 +1,19 @@
+# reshard_layer(NAME base SOURCES a.cpp b.cpp USES layout plan LINKS fmt::fmt)
+#
+# One object library per folder of src/. USES lists the layers it may call, so the linker and the include path follow
+# the one-way table of docs/design/layers.md; scripts/check_includes.py checks the includes themselves.
+add_library(reshard_flags INTERFACE)
+target_compile_options(reshard_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+target_include_directories(reshard_flags INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+if(RESHARD_SANITIZE)
+  target_compile_options(reshard_flags INTERFACE -fsanitize=${RESHARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(reshard_flags INTERFACE -fsanitize=${RESHARD_SANITIZE})
+endif()
+
+function(reshard_layer)
+  cmake_parse_arguments(LAYER "" "NAME" "SOURCES;USES;LINKS" ${ARGN})
+  add_library(reshard_${LAYER_NAME} STATIC ${LAYER_SOURCES})
+  list(TRANSFORM LAYER_USES PREPEND reshard_)
+  target_link_libraries(reshard_${LAYER_NAME} PUBLIC ${LAYER_USES} PRIVATE reshard_flags ${LAYER_LINKS})
+endfunction()

@@ -1,0 +1,90 @@
+// The fabric seam: what carries bytes and notifications between ranks. Knows bytes and ranks only.
+//
+// Every rank of a world holds one Endpoint. Windows and signals are created collectively, in the same order on every
+// rank; creation returns only when they exist, zeroed, on all ranks. All windows of a world live until they are
+// destroyed collectively or the world ends.
+//
+// Completion: `get` returns when the bytes are in local memory. `put` is visible at the peer no later than a `notify`
+// to the same peer that follows a `fence`. `notify` releases, `wait` acquires.
+//
+// Threads: an Endpoint is confined to its rank (one thread at a time).
+// Errors: bounds and unknown ids are checked at the caller and throw Error(invalid_argument); a wait past its deadline
+// throws Error(timeout) that names rank, signal, slot, expected and seen; a rank that died throws Error(peer_lost).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "reshard/index.h"
+
+namespace reshard {
+
+using Clock = std::chrono::steady_clock;
+
+struct Capabilities {
+  bool load_store = false;  // peers' windows can be read and written as memory of this process
+  bool host_memory = true;
+  Index max_message = 0;  // bytes per put or get; 0 = no limit
+};
+
+struct WindowId {
+  int value = -1;
+  friend bool operator==(WindowId, WindowId) = default;
+};
+struct SignalId {
+  int value = -1;
+  friend bool operator==(SignalId, SignalId) = default;
+};
+
+// One loop of a strided copy.
+struct Stride {
+  Index count = 0;
+  Index source_bytes = 0;
+  Index target_bytes = 0;
+};
+
+// A nest of loops over rows of contiguous bytes; views data that outlives the call.
+struct StridedCopy {
+  Index source_offset = 0;
+  Index target_offset = 0;
+  Index row_bytes = 0;
+  std::span<const Stride> loops;  // slowest first
+};
+
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+  virtual RankId rank() const = 0;
+  virtual Index ranks() const = 0;
+  virtual Capabilities capabilities() const = 0;
+
+  // Collective. `bytes` may differ between ranks and be 0. `name` appears in errors and must agree on all ranks.
+  virtual WindowId create_window(std::string_view name, Index bytes, Clock::time_point deadline) = 0;
+  virtual SignalId create_signal(std::string_view name, Index slots, Clock::time_point deadline) = 0;
+  // Collective: returns when no rank can reach the window any more.
+  virtual void destroy_window(WindowId window, Clock::time_point deadline) = 0;
+
+  // This rank's memory of a window; valid until it is destroyed. 64-byte aligned.
+  virtual std::span<std::byte> memory(WindowId window) = 0;
+  virtual Index window_bytes(WindowId window, RankId rank) const = 0;
+
+  // From a peer's window into local memory (`target` is addressed by target_offset), and the reverse.
+  virtual void get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) = 0;
+  virtual void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) = 0;
+
+  enum class Update { set, add };
+  enum class Until { equal, greater_equal };
+  virtual void notify(RankId peer, SignalId signal, Index slot, std::uint64_t value, Update update) = 0;
+  // On this rank's own signal.
+  virtual void wait(SignalId signal, Index slot, std::uint64_t value, Until until, Clock::time_point deadline) = 0;
+  virtual std::uint64_t peek(SignalId signal, Index slot) const = 0;
+  virtual void fence() = 0;
+  virtual void barrier(Clock::time_point deadline) = 0;
+};
+
+}  // namespace reshard

@@ -1,0 +1,127 @@
+// A plan: every transfer that takes a tensor from a source layout to a target layout.
+//
+// Planning is pure and local: nothing is communicated, and every rank derives the same transfers in the same order. A
+// rank's own part is found by descending the other layout's cuts from the rank's own segments, dimension by dimension,
+// so it costs time proportional to its transfers, not to the number of ranks.
+//
+// A plan moves the fewest bytes: no element travels to a rank that holds it already, and every target element is
+// written exactly once. The layouts may be on different, overlapping or equal meshes; ranks number the joint world of
+// both.
+//
+// Thread rule: immutable.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reshard/layout.h"
+
+namespace reshard {
+
+// A run along one dimension that lies contiguously in the local memory of both ends (local indices of each end).
+struct Span {
+  LocalIndex source;
+  LocalIndex target;
+  Index length = 0;
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+// All that goes from one rank to another: the product of the spans of every dimension, a set of boxes.
+// source == target is a local copy.
+struct Transfer {
+  RankId source;
+  RankId target;
+  std::vector<std::vector<Span>> dims;  // sorted by target index, adjacent runs merged; empty for a 0-d tensor
+  Index elements() const;
+  Index boxes() const;
+  bool is_local() const { return source == target; }
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+// Which of several equal copies sends.
+//   local      the target's own copy; else one on its host; else balanced
+//   balanced   receivers laid end to end by bytes and dealt to the copies in equal stretches: no copy sends more than
+//              its fair share plus one receiver's part
+//   modulo     the target's number in its mesh, modulo the number of copies (ETHA)
+// A rank that holds an element itself never receives it, whatever the policy.
+enum class SenderPolicy { local, balanced, modulo };
+std::string_view name_of(SenderPolicy policy);
+
+struct PlanOptions {
+  SenderPolicy policy = SenderPolicy::local;
+  // Ranks [k h, (k+1) h) share host k; 0 = hosts unknown. Used by `local`.
+  Index ranks_per_host = 0;
+  // Turns the choice among copies by this many places, so that many small tensors do not all burden the same copy.
+  Index rotation = 0;
+  friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
+};
+
+// What one rank receives (local copies included), in ascending order of source rank.
+// Throws Error(invalid_argument) when shapes or dtypes differ, Error(unsupported) for partial layouts.
+std::vector<Transfer> plan_receives(const Layout& source, const Layout& target, RankId rank, const PlanOptions& = {});
+// What one rank sends (local copies included), in ascending order of target rank.
+std::vector<Transfer> plan_sends(const Layout& source, const Layout& target, RankId rank, const PlanOptions& = {});
+
+struct RankBytes {
+  RankId rank;
+  Index sent = 0;          // to other ranks
+  Index received = 0;      // from other ranks
+  Index copied = 0;        // from this rank to itself
+  Index needed = 0;        // lower bound of received: target elements that this rank does not hold already
+  Index messages_out = 0;  // peers it sends to
+  Index messages_in = 0;
+  friend bool operator==(const RankBytes&, const RankBytes&) = default;
+};
+
+// What a plan costs beside what any plan must cost.
+struct Certificate {
+  std::vector<RankBytes> ranks;  // ranks of either mesh, ascending
+  Index sent = 0;                // over all ranks
+  Index needed = 0;              // lower bound of `sent`
+  Index copied = 0;
+  Index messages = 0;
+  Index peak_staging = 0;    // bytes of intermediate memory per rank: direct transfers need none
+  double imbalance_out = 1;  // greatest bytes sent by a rank / mean over ranks that hold source data
+  double imbalance_in = 1;   // greatest bytes received / mean over target ranks
+  bool optimal() const { return sent == needed; }
+};
+
+class Plan {
+ public:
+  Plan(Layout source, Layout target, PlanOptions options, std::vector<Transfer> transfers);
+
+  const Layout& source() const { return source_; }
+  const Layout& target() const { return target_; }
+  const PlanOptions& options() const { return options_; }
+  // By ascending target rank, then source rank.
+  std::span<const Transfer> transfers() const { return transfers_; }
+  Certificate certificate() const;
+
+  // One line per transfer, after a head with both layouts. Stable: equal plans print equally.
+  std::string text() const;
+  std::string json() const;
+  friend bool operator==(const Plan& a, const Plan& b);
+
+ private:
+  Layout source_;
+  Layout target_;
+  PlanOptions options_;
+  std::vector<Transfer> transfers_;
+};
+
+// The whole plan, all ranks. Cost: O(transfers).
+Plan plan(const Layout& source, const Layout& target, const PlanOptions& = {});
+// Reads what Plan::json wrote. Throws Error(corrupt) that names the entry at fault. The plan is not verified.
+Plan plan_from_json(std::string_view json);
+
+struct Fault {
+  std::string message;  // names rank, transfer, dimension and interval
+};
+// Proves offline that a plan is right: every transfer within bounds of both ends, the sender owns what it sends, source
+// and target name the same elements, every target element is written exactly once, no rank is sent what it holds.
+// Returns all faults found, none for a correct plan. Derives everything from the layouts, nothing from the planner.
+std::vector<Fault> verify(const Plan& plan);
+
+}  // namespace reshard

@@ -1,0 +1,99 @@
+// A program: per rank, an ordered list of operations on windows and signals. What an executor runs.
+//
+// Windows and signals are named by number; each exists on every rank (a window may have another size, or none, on
+// each). Operations move n-dimensional strided blocks in bytes, so a program needs no layout to run.
+//
+// Ordering: what a rank `put`s to a peer is visible there before a `notify` to the same peer that follows a `fence`;
+// nothing else is promised. `notify` releases, `wait` acquires.
+//
+// Thread rule: immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reshard/index.h"
+#include "reshard/plan.h"
+
+namespace reshard {
+
+// One loop of a strided copy, in bytes. Nested: the first is the slowest.
+struct Loop {
+  Index count = 0;
+  Index source_stride = 0;
+  Index target_stride = 0;
+  friend bool operator==(const Loop&, const Loop&) = default;
+};
+
+// Copies prod(counts) rows of `row_bytes` contiguous bytes each, from source_offset on to target_offset on.
+struct Block {
+  Index source_offset = 0;
+  Index target_offset = 0;
+  Index row_bytes = 0;
+  std::vector<Loop> loops;
+  Index bytes() const;
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+enum class OpCode { copy, put, get, notify, wait, fence };
+enum class NotifyOp { set, add };
+enum class WaitCompare { equal, greater_equal };
+
+struct Operation {
+  OpCode code = OpCode::fence;
+  RankId peer;  // put, get: the other end; notify: whose signal
+  // copy, put, get: windows at the source and at the target end.
+  int source_window = 0;
+  int target_window = 0;
+  std::vector<Block> blocks;
+  // notify, wait. `per_run` is added to `value` once for every run before this one: run k (from 0) uses
+  // value + k * per_run, so that signals only ever grow.
+  int signal = 0;
+  Index slot = 0;
+  std::uint64_t value = 0;
+  std::uint64_t per_run = 0;
+  NotifyOp notify_op = NotifyOp::set;
+  WaitCompare compare = WaitCompare::greater_equal;
+  friend bool operator==(const Operation&, const Operation&) = default;
+};
+
+struct WindowSpec {
+  std::string name;
+  std::vector<Index> bytes;  // per rank of the world
+  friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
+};
+
+struct SignalSpec {
+  std::string name;
+  Index slots = 0;
+  friend bool operator==(const SignalSpec&, const SignalSpec&) = default;
+};
+
+struct Program {
+  std::string name;
+  Index ranks = 0;  // of the world
+  std::vector<WindowSpec> windows;
+  std::vector<SignalSpec> signals;
+  std::vector<std::vector<Operation>> operations;  // per rank
+  // One operation a line, per rank. Stable.
+  std::string text() const;
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+// The blocks that carry `transfer` from a buffer stored as `source` to one stored as `target`. Regular runs of spans
+// become loops, contiguous dimensions become one row.
+std::vector<Block> blocks_of(const Transfer& transfer, Index element_bytes, const LocalStorage& source,
+                             const LocalStorage& target);
+
+// A plan as a program of one-sided reads. Windows: 0 = "source", 1 = "target"; signals: 0 = "ready", 1 = "done", one
+// slot per rank. Each rank tells its readers that its source may be read, reads what it needs straight into the target
+// window (one copy, no staging), tells the owners it is done, and waits until all its readers are done: when a run
+// returns, the rank's target is complete and its source may be overwritten.
+// Cost: each rank runs one get per sending peer, and two notifications and two waits per peer pair.
+Program redistribute_program(const Plan& plan, Index world_ranks);
+// Only the operations of `rank`, made without the whole plan; operations of other ranks are empty.
+Program redistribute_program(const Layout& source, const Layout& target, RankId rank, Index world_ranks,
+                             const PlanOptions& = {});
+
+}  // namespace reshard
