@@ -1,0 +1,34 @@
+# reshard_test(NAME region_test SOURCES region_test.cpp USES layout LABELS layout)
+#
+# A GoogleTest program; every TEST in it is a ctest test of its own. LABELS choose the lanes: `thread` and `fabric` run
+# under the thread sanitizer, `exhaustive` is left out under the address sanitizer.
+function(reshard_test)
+  cmake_parse_arguments(TEST "" "NAME" "SOURCES;USES;LINKS;LABELS" ${ARGN})
+  add_executable(${TEST_NAME} ${TEST_SOURCES})
+  list(TRANSFORM TEST_USES PREPEND reshard_)
+  target_link_libraries(${TEST_NAME} PRIVATE reshard_flags ${TEST_USES} ${TEST_LINKS} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${TEST_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES LABELS "${TEST_LABELS}")
+endfunction()
+
+# reshard_fuzz(NAME layout_text SOURCES layout_text.cpp USES layout)
+#
+# A libFuzzer target with its committed corpus in tests/fuzz/corpus/NAME. The preset `fuzz` builds the fuzzer,
+# fuzz/fuzz_NAME; every other preset builds a program that replays the corpus once, as the test fuzz_replay.NAME.
+function(reshard_fuzz)
+  cmake_parse_arguments(FUZZ "" "NAME" "SOURCES;USES;LINKS" ${ARGN})
+  add_executable(fuzz_${FUZZ_NAME} ${FUZZ_SOURCES})
+  list(TRANSFORM FUZZ_USES PREPEND reshard_)
+  target_link_libraries(fuzz_${FUZZ_NAME} PRIVATE reshard_flags ${FUZZ_USES} ${FUZZ_LINKS})
+  set_target_properties(fuzz_${FUZZ_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${FUZZ_NAME})
+  if(NOT IS_DIRECTORY ${corpus})
+    message(FATAL_ERROR "fuzz target ${FUZZ_NAME} has no corpus; commit at least one input in ${corpus}")
+  endif()
+  if(RESHARD_FUZZ)
+    target_link_options(fuzz_${FUZZ_NAME} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(fuzz_${FUZZ_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
+    add_test(NAME fuzz_replay.${FUZZ_NAME} COMMAND fuzz_${FUZZ_NAME} ${corpus})
+    set_tests_properties(fuzz_replay.${FUZZ_NAME} PROPERTIES LABELS fuzz)
+  endif()
+endfunction()
