@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "reshard/index.h"
+#include "reshard/strided_copy.h"
 
 namespace reshard {
 
@@ -41,21 +42,6 @@ struct SignalId {
   friend bool operator==(SignalId, SignalId) = default;
 };
 
-// One loop of a strided copy.
-struct Stride {
-  Index count = 0;
-  Index source_bytes = 0;
-  Index target_bytes = 0;
-};
-
-// A nest of loops over rows of contiguous bytes; views data that outlives the call.
-struct StridedCopy {
-  Index source_offset = 0;
-  Index target_offset = 0;
-  Index row_bytes = 0;
-  std::span<const Stride> loops;  // slowest first
-};
-
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
@@ -66,8 +52,9 @@ class Endpoint {
   // Collective. `bytes` may differ between ranks and be 0. `name` appears in errors and must agree on all ranks.
   virtual WindowId create_window(std::string_view name, Index bytes, Clock::time_point deadline) = 0;
   virtual SignalId create_signal(std::string_view name, Index slots, Clock::time_point deadline) = 0;
-  // Collective: returns when no rank can reach the window any more.
+  // Collective: return when no rank can reach the window or signal any more; its memory goes back to the system.
   virtual void destroy_window(WindowId window, Clock::time_point deadline) = 0;
+  virtual void destroy_signal(SignalId signal, Clock::time_point deadline) = 0;
 
   // This rank's memory of a window; valid until it is destroyed. 64-byte aligned.
   virtual std::span<std::byte> memory(WindowId window) = 0;
