@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# install_deps.sh GROUP.. | PACKAGE..: installs the Debian packages that are missing, and does nothing when none is.
+# Groups: build (make test, make run) and check (formatting, fuzzing). Anything else is taken as a package name.
+set -euo pipefail
+
+build=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libgtest-dev libgmock-dev
+  libbenchmark-dev python3 python3-yaml)
+check=(clang libclang-rt-14-dev clang-format)
+
+wanted=()
+for name in "$@"; do
+  case $name in
+    build) wanted+=("${build[@]}") ;;
+    check) wanted+=("${check[@]}") ;;
+    *) wanted+=("$name") ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "not a Debian system: nothing installed; what is needed is ${wanted[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $status == installed ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "cannot install ${missing[*]}: not root and no sudo; as root, run: apt-get install ${missing[*]}" >&2
+    exit 2
+  fi
+  as_root=(sudo)
+fi
+echo "installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq </dev/null
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+  </dev/null >/dev/null

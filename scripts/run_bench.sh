@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# run_bench.sh [JOBS]: builds the preset `release` and runs every program of build/release/bench.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/lane.sh build release "${1:-$(nproc)}"
+shopt -s nullglob
+ran=0
+for program in build/release/bench/*; do
+  [[ -f $program && -x $program ]] || continue
+  "$program"
+  ran=$((ran + 1))
+done
+((ran > 0)) || { echo "no benchmark found in build/release/bench" >&2; exit 2; }
