@@ -34,8 +34,8 @@ struct RankOutcome {
     abandoned,  // did not end within the grace after another rank's failure, and was killed; code is peer_lost
   };
   End end = End::returned;
-  std::optional<Code> code;  // none: it returned
-  std::string message;
+  std::optional<Code> code{};  // none: it returned
+  std::string message{};
   int signal = 0;
   int exit_code = 0;
 };

@@ -21,7 +21,7 @@ struct StridedCopy {
   Index source_offset = 0;
   Index target_offset = 0;
   Index row_bytes = 0;
-  std::span<const Stride> loops;  // slowest first; the order of rows is not promised
+  std::span<const Stride> loops = {};  // slowest first; the order of rows is not promised
   // Bytes of the whole job of which this copy is one part, when that is more than its own: from a few MiB on, stores
   // that bypass the cache are faster, and the part alone cannot tell.
   Index job_bytes = 0;

@@ -1,0 +1,88 @@
+// The endpoint of both host fabrics: peers' windows are memory of this address space, signals are atomics in it.
+//
+// get, put, notify and wait allocate nothing, take no lock and look up by index; only a wait that has to sleep, and a
+// notify to a sleeper, enter the kernel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/host/agreement.h"
+#include "fabric/host/bounds.h"
+#include "fabric/host/window_store.h"
+#include "fabric/host/world_state.h"
+#include "reshard/fabric.h"
+
+namespace reshard::fabric {
+
+// A line of its own per slot: slots are written by different ranks at the same time.
+struct alignas(64) SignalCell {
+  std::atomic<std::uint64_t> value{0};
+};
+
+class HostEndpoint final : public Endpoint {
+ public:
+  // All three outlive the endpoint. The endpoint's windows stay in `store` when it ends: peers may still read them.
+  HostEndpoint(WorldState& world, RankId rank, WindowStore& store, CopyKernel copy);
+
+  RankId rank() const override { return rank_; }
+  Index ranks() const override { return world_.ranks(); }
+  Capabilities capabilities() const override { return {.load_store = true, .host_memory = true, .max_message = 0}; }
+
+  WindowId create_window(std::string_view name, Index bytes, Clock::time_point deadline) override;
+  SignalId create_signal(std::string_view name, Index slots, Clock::time_point deadline) override;
+  void destroy_window(WindowId window, Clock::time_point deadline) override;
+  void destroy_signal(SignalId signal, Clock::time_point deadline) override;
+
+  std::span<std::byte> memory(WindowId window) override;
+  Index window_bytes(WindowId window, RankId rank) const override;
+
+  void get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) override;
+  void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) override;
+
+  void notify(RankId peer, SignalId signal, Index slot, std::uint64_t value, Update update) override;
+  void wait(SignalId signal, Index slot, std::uint64_t value, Until until, Clock::time_point deadline) override;
+  std::uint64_t peek(SignalId signal, Index slot) const override;
+  // Nothing to do: puts are done when they return, and notify releases them.
+  void fence() override {}
+  void barrier(Clock::time_point deadline) override { agreement_.barrier(deadline); }
+
+ private:
+  // A window or a signal: where each rank's part lies, and how long it is, in bytes or in slots.
+  template <class Element>
+  struct Symmetric {
+    std::string name;
+    std::vector<Element*> base;
+    std::vector<Index> size;
+  };
+  using Window = Symmetric<std::byte>;
+  using Signal = Symmetric<SignalCell>;
+  // By id; null where destroyed, so that an old id is an error and never another window.
+  template <class Element>
+  using Table = std::vector<std::unique_ptr<Symmetric<Element>>>;
+
+  template <class Element>
+  int create(Table<Element>& table, Collective call, std::string_view name, Index size, Clock::time_point deadline);
+  template <class Element>
+  void destroy(Table<Element>& table, Collective call, int id, Clock::time_point deadline);
+
+  const Window& window_of(WindowId id) const;
+  const Signal& signal_of(SignalId id) const;
+  SignalCell& cell(const Signal& signal, RankId rank, Index slot) const;
+  void check_peer(RankId peer) const;
+  void check_copy(std::string_view call, RankId peer, const Window& window, const StridedCopy& copy,
+                  ByteRange in_window, ByteRange in_local, std::size_t local_bytes) const;
+  [[noreturn]] void wait_failed(const Signal& signal, Index slot, std::uint64_t value, Until until,
+                                std::uint64_t seen) const;
+
+  WorldState& world_;
+  RankId rank_;
+  WindowStore& store_;
+  CopyKernel copy_;
+  Agreement agreement_;
+  Table<std::byte> windows_;
+  Table<SignalCell> signals_;
+};
+
+}  // namespace reshard::fabric

@@ -1,0 +1,24 @@
+// Where one rank's windows and signals get their memory. The two host fabrics differ in this alone.
+#pragma once
+
+#include <cstddef>
+
+#include "reshard/index.h"
+
+namespace reshard::fabric {
+
+class WindowStore {
+ public:
+  virtual ~WindowStore() = default;
+  // Zeroed, present in memory, 64-byte aligned, at one address for all ranks. Null for 0 bytes.
+  // Throws Error(io) when there is no room.
+  virtual std::byte* allocate(Index bytes) = 0;
+  // Gives the memory back to the system. `bytes` as allocated.
+  virtual void release(std::byte* memory, Index bytes) = 0;
+};
+
+// Touches every page now, by one system call: a page fault each is 2 to 3 times dearer. Throws Error(io) without
+// memory.
+void populate(std::byte* memory, std::size_t bytes);
+
+}  // namespace reshard::fabric

@@ -1,0 +1,109 @@
+#include "fabric/host/world_state.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/fail.h"
+
+namespace reshard::fabric {
+namespace {
+
+constexpr int kSpinsWithACoreEach = 100;  // about 4 us
+
+int spins_for(Index ranks) { return ranks <= ::sysconf(_SC_NPROCESSORS_ONLN) ? kSpinsWithACoreEach : 0; }
+
+std::string why(const RankOutcome& outcome) {
+  switch (outcome.end) {
+    case RankOutcome::End::returned: return "it has returned";
+    case RankOutcome::End::threw: return fmt::format("it failed: {}", outcome.message);
+    case RankOutcome::End::killed: return fmt::format("killed by signal {}", outcome.signal);
+    case RankOutcome::End::exited: return fmt::format("exited with code {} inside its body", outcome.exit_code);
+    case RankOutcome::End::abandoned: return "it did not end after another rank's failure";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::size_t WorldState::bytes_for(Index ranks) {
+  return sizeof(WorldState) + static_cast<std::size_t>(ranks) * sizeof(RankState);
+}
+
+WorldState* WorldState::construct(std::byte* memory, Index ranks) {
+  auto* world = new (memory) WorldState(ranks);
+  for (Index r = 0; r < ranks; ++r) new (world->states() + r) RankState;
+  return world;
+}
+
+WorldState::WorldState(Index ranks) : ranks_(ranks), spins_(spins_for(ranks)) {}
+
+std::string WorldState::describe_lost() const {
+  const RankId rank(lost());
+  const auto what = outcome(rank);
+  return fmt::format("rank {} ({})", rank.value(), what ? why(*what) : "unknown");
+}
+
+void WorldState::record(RankId rank, const RankOutcome& outcome) {
+  Fate& fate = this->rank(rank).fate;
+  if (fate.known.load(std::memory_order_acquire)) return;  // pairs with the store below
+  fate.end = outcome.end;
+  fate.code = outcome.code.value_or(Code::internal);
+  fate.signal = outcome.signal;
+  fate.exit_code = outcome.exit_code;
+  const std::size_t shown = std::min(outcome.message.size(), Fate::kMessageShown - 1);
+  std::memcpy(fate.message.data(), outcome.message.data(), shown);
+  fate.message[shown] = '\0';
+  fate.known.store(true, std::memory_order_release);  // pairs with the loads in record() and outcome()
+  if (outcome.end != RankOutcome::End::returned) mark_lost(rank);
+}
+
+std::optional<RankOutcome> WorldState::outcome(RankId rank) const {
+  const Fate& fate = this->rank(rank).fate;
+  if (!fate.known.load(std::memory_order_acquire)) return std::nullopt;  // pairs with the store in record()
+  RankOutcome outcome{.end = fate.end,
+                      .code = fate.code,
+                      .message = fate.message.data(),
+                      .signal = fate.signal,
+                      .exit_code = fate.exit_code};
+  if (outcome.end == RankOutcome::End::returned) outcome.code.reset();
+  return outcome;
+}
+
+void WorldState::mark_lost(RankId rank) {
+  Index nobody = -1;
+  lost_.compare_exchange_strong(nobody, rank.value(), std::memory_order_seq_cst);  // pairs with the load in lost()
+  for (Index r = 0; r < ranks_; ++r) states()[r].bell.ring();
+  barrier_bell_.ring();
+}
+
+// Counters only grow, so that no rank can mistake one barrier for the next.
+void WorldState::barrier(RankId rank, std::uint64_t epoch, Clock::time_point deadline) {
+  this->rank(rank).arrivals.store(epoch, std::memory_order_relaxed);  // read only for the error message
+  const auto all = static_cast<std::uint64_t>(ranks_) * epoch;
+  // The last to arrive acquires what all others did before they arrived, and releases it to them by released_.
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == all) {  // pairs with itself at the other ranks
+    released_.store(epoch, std::memory_order_seq_cst);                // pairs with the load in `ready`
+    barrier_bell_.ring_sleepers();
+    return;
+  }
+  const auto released = [&] { return released_.load(std::memory_order_seq_cst) >= epoch; };
+  const auto ready = [&] { return released() || lost() >= 0; };
+  barrier_bell_.wait(ready, deadline, spins_);
+  if (!released()) barrier_failed(rank, epoch);
+}
+
+void WorldState::barrier_failed(RankId rank, std::uint64_t epoch) const {
+  if (lost() >= 0) fail(Code::peer_lost, "rank {}: barrier cannot complete: lost {}", rank.value(), describe_lost());
+  std::string missing;
+  for (Index r = 0; r < ranks_; ++r) {
+    if (states()[r].arrivals.load(std::memory_order_relaxed) >= epoch) continue;  // pairs with the store in barrier()
+    missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
+  }
+  fail(Code::timeout, "rank {}: deadline passed in a barrier of {} ranks; not there: rank {}", rank.value(), ranks_,
+       missing);
+}
+
+}  // namespace reshard::fabric

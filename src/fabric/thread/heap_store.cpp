@@ -1,0 +1,73 @@
+#include "fabric/thread/heap_store.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#include "base/fail.h"
+
+namespace reshard::fabric {
+namespace {
+
+constexpr std::size_t kMapped = std::size_t{1} << 20;  // from here on, map
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::align_val_t kAlignment{64};
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Aligned to huge pages, by mapping one more than needed and cutting off both ends.
+std::byte* map_pages(std::size_t bytes) {
+  const std::size_t whole = round_up(bytes, kHugePage) + kHugePage;
+  void* got = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (got == MAP_FAILED) fail(Code::io, "cannot map {} bytes: {}", bytes, std::strerror(errno));
+  auto* const begin = static_cast<std::byte*>(got);
+  const std::size_t skipped =
+      round_up(reinterpret_cast<std::uintptr_t>(begin), kHugePage) - reinterpret_cast<std::uintptr_t>(begin);
+  if (skipped > 0) ::munmap(begin, skipped);
+  std::byte* const memory = begin + skipped;
+  const std::size_t kept = round_up(bytes, kHugePage);
+  if (whole - skipped > kept) ::munmap(memory + kept, whole - skipped - kept);
+  ::madvise(memory, kept, MADV_HUGEPAGE);  // advice: may be refused
+  return memory;
+}
+
+void free_block(std::byte* memory, std::size_t bytes) {
+  if (bytes < kMapped) {
+    ::operator delete(memory, kAlignment);
+  } else {
+    ::munmap(memory, round_up(bytes, kHugePage));
+  }
+}
+
+}  // namespace
+
+HeapStore::~HeapStore() {
+  for (const auto& [memory, bytes] : held_) free_block(memory, static_cast<std::size_t>(bytes));
+}
+
+std::byte* HeapStore::allocate(Index bytes) {
+  if (bytes == 0) return nullptr;
+  const auto size = static_cast<std::size_t>(bytes);
+  std::byte* memory = nullptr;
+  if (size < kMapped) {
+    memory = static_cast<std::byte*>(::operator new(size, kAlignment));
+    std::memset(memory, 0, size);
+  } else {
+    memory = map_pages(size);
+    try {
+      populate(memory, size);
+    } catch (...) {
+      free_block(memory, size);
+      throw;
+    }
+  }
+  held_.emplace(memory, bytes);
+  return memory;
+}
+
+void HeapStore::release(std::byte* memory, Index bytes) {
+  if (held_.erase(memory) > 0) free_block(memory, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace reshard::fabric

@@ -1,0 +1,27 @@
+// Windows of ranks that are threads: memory of the process.
+#pragma once
+
+#include <map>
+
+#include "fabric/host/window_store.h"
+
+namespace reshard::fabric {
+
+// Small windows come from the heap, where the address sanitizer sees an access outside them. Large ones are mapped, on
+// huge pages where there are any, and so go back to the system when released.
+// Thread rule: confined. Frees what was not released when it ends.
+class HeapStore final : public WindowStore {
+ public:
+  HeapStore() = default;
+  HeapStore(const HeapStore&) = delete;
+  HeapStore& operator=(const HeapStore&) = delete;
+  ~HeapStore() override;
+
+  std::byte* allocate(Index bytes) override;
+  void release(std::byte* memory, Index bytes) override;
+
+ private:
+  std::map<std::byte*, Index> held_;
+};
+
+}  // namespace reshard::fabric
