@@ -27,6 +27,7 @@
 
 #include "reshard/cut.h"
 #include "reshard/dtype.h"
+#include "reshard/error.h"
 #include "reshard/mesh.h"
 #include "reshard/region.h"
 

@@ -75,7 +75,8 @@ class Mesh {
   // Row-major number of a coordinate and back: 0 <= ordinal < size().
   Coordinate coordinate_at(Index ordinal) const;
   RankId rank_at_ordinal(Index ordinal) const { return rank_at(coordinate_at(ordinal)); }
-  // One past the greatest rank.
+  // The least rank, and one past the greatest.
+  RankId first_rank() const;
   RankId end_rank() const;
   // The same ranks under another name.
   Mesh renamed(std::string name) const;

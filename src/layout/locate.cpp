@@ -1,0 +1,150 @@
+#include "layout/locate.h"
+
+#include <algorithm>
+
+namespace reshard {
+
+Index cut_width(const Mesh& mesh, const Cut& cut) {
+  Index width = 1;
+  for (const int axis : cut.axes) width *= mesh.axes()[axis].size;
+  return width;
+}
+
+Index cut_coordinate(const Mesh& mesh, const Cut& cut, std::span<const Index> coordinate) {
+  Index at = 0;
+  for (const int axis : cut.axes) at = at * mesh.axes()[axis].size + coordinate[axis];
+  return at;
+}
+
+void set_cut_coordinate(const Mesh& mesh, const Cut& cut, Index at, std::span<Index> coordinate) {
+  for (std::size_t k = cut.axes.size(); k-- > 0;) {
+    const int axis = cut.axes[k];
+    coordinate[axis] = at % mesh.axes()[axis].size;
+    at /= mesh.axes()[axis].size;
+  }
+}
+
+namespace {
+
+// A run of wanted elements, at `position` of the axis that the next cut divides.
+struct Run {
+  Index position = 0;
+  LocalIndex here;
+  Index length = 0;
+};
+
+class Descent {
+ public:
+  Descent(const Mesh& mesh, const std::vector<Cut>& cuts) : mesh_(mesh), cuts_(cuts) {}
+
+  void down(std::size_t level, Index n, const std::vector<Run>& runs) {
+    if (level == cuts_.size()) return emit(runs);
+    struct Found {
+      Index coordinate = 0;
+      Run run;
+    };
+    const Division division(cuts_[level], n, cut_width(mesh_, cuts_[level]));
+    std::vector<Found> found;
+    for (const Run& run : runs)
+      division.locate({run.position, run.length}, [&](Index coordinate, Index child, Interval part) {
+        found.push_back({coordinate, {child, run.here + (part.begin - run.position), part.length}});
+      });
+    std::ranges::stable_sort(found, {}, &Found::coordinate);
+    std::vector<Run> own;
+    for (auto first = found.begin(); first != found.end();) {
+      const Index coordinate = first->coordinate;
+      own.clear();
+      for (; first != found.end() && first->coordinate == coordinate; ++first) own.push_back(first->run);
+      at_.push_back(coordinate);
+      down(level + 1, division.held(coordinate), own);
+      at_.pop_back();
+    }
+  }
+
+  std::vector<Share> take() { return std::move(shares_); }
+
+ private:
+  void emit(const std::vector<Run>& runs) {
+    Share share{at_, {}, 0};
+    for (const Run& run : runs) {
+      share.length += run.length;
+      const LocalIndex there(run.position);
+      if (!share.overlaps.empty()) {
+        Overlap& last = share.overlaps.back();
+        if (last.here + last.length == run.here && last.there + last.length == there) {
+          last.length += run.length;
+          continue;
+        }
+      }
+      share.overlaps.push_back({run.here, there, run.length});
+    }
+    shares_.push_back(std::move(share));
+  }
+
+  const Mesh& mesh_;
+  const std::vector<Cut>& cuts_;
+  std::vector<Index> at_;
+  std::vector<Share> shares_;
+};
+
+// The segments that remain when only `kept` intervals of their axis are held; local indices count anew.
+Segments restrict_to(const Segments& segments, const std::vector<Interval>& kept) {
+  Segments out;
+  Index local = 0;
+  auto segment = segments.begin();
+  for (const Interval& interval : kept) {
+    for (Index position = interval.begin; position < interval.begin + interval.length;) {
+      while (segment->local.value() + segment->length <= position) ++segment;
+      const Index into = position - segment->local.value();
+      const Index length = std::min(segment->length - into, interval.begin + interval.length - position);
+      const GlobalIndex global = segment->global + into;
+      if (!out.empty() && out.back().global + out.back().length == global) {
+        out.back().length += length;
+      } else {
+        out.push_back({LocalIndex(local), global, length});
+      }
+      local += length;
+      position += length;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Share> locate(const Layout& layout, int dim, const Segments& wanted) {
+  const LayoutSpec& spec = layout.spec();
+  std::vector<Run> runs;
+  for (const Segment& segment : wanted)
+    if (segment.length > 0) runs.push_back({segment.global.value(), segment.local, segment.length});
+  if (runs.empty()) return {};
+  Descent descent(spec.mesh, spec.cuts[dim]);
+  descent.down(0, spec.shape[dim], runs);
+  return descent.take();
+}
+
+Segments segments_along(const LayoutSpec& spec, int dim, std::span<const Index> coordinate) {
+  Segments segments;
+  Index n = spec.shape[dim];
+  if (n > 0) segments.push_back({LocalIndex(0), GlobalIndex(0), n});
+  std::vector<Interval> kept;
+  for (const Cut& cut : spec.cuts[dim]) {
+    const Division division(cut, n, cut_width(spec.mesh, cut));
+    const Index at = cut_coordinate(spec.mesh, cut, coordinate);
+    division.select(at, kept);
+    segments = restrict_to(segments, kept);
+    n = division.held(at);
+  }
+  return segments;
+}
+
+Index stored_along(const LayoutSpec& spec, int dim, std::span<const Index> coordinate) {
+  Index n = spec.shape[dim];
+  for (const Cut& cut : spec.cuts[dim]) {
+    const Division division(cut, n, cut_width(spec.mesh, cut));
+    n = division.stored(cut_coordinate(spec.mesh, cut, coordinate));
+  }
+  return n;
+}
+
+}  // namespace reshard

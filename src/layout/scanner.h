@@ -1,0 +1,45 @@
+// Reads text forms: names, 64-bit numbers and punctuation, with errors that point at the place.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reshard/index.h"
+
+namespace reshard {
+
+class Scanner {
+ public:
+  // `what` names the form in errors: "layout", "mesh", ...
+  Scanner(std::string_view text, std::string_view what) : text_(text), what_(what) {}
+
+  bool at_end();
+  // Next character after white space, or '\0' at the end.
+  char peek();
+  bool accept(char c);
+  bool accept(std::string_view word);  // a whole word, not a prefix of a longer one
+  void expect(char c);
+  void expect_end();
+  // True if a name starts here; names are [A-Za-z_][A-Za-z0-9_]*.
+  bool at_name();
+  bool at_number();
+  std::string_view name(std::string_view expected);
+  // A name that may contain '-' between letters: rule names such as "balanced-last".
+  std::string_view hyphenated(std::string_view expected);
+  Index number(std::string_view expected);  // optional sign
+  Index non_negative(std::string_view expected);
+
+  std::size_t position() const { return position_; }
+  void rewind(std::size_t position) { position_ = position; }
+  // Throws Error(invalid_argument): message, the text, and a caret under `position()`.
+  [[noreturn]] void fail_here(std::string_view message) const;
+
+ private:
+  void skip_space();
+
+  std::string_view text_;
+  std::string_view what_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace reshard
