@@ -7,7 +7,8 @@ function(reshard_test)
   add_executable(${TEST_NAME} ${TEST_SOURCES})
   list(TRANSFORM TEST_USES PREPEND reshard_)
   target_link_libraries(${TEST_NAME} PRIVATE reshard_flags ${TEST_USES} ${TEST_LINKS} GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${TEST_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES LABELS "${TEST_LABELS}")
+  list(TRANSFORM TEST_LABELS PREPEND "LABELS;")  # one property each: gtest_discover_tests drops all of a list but the first
+  gtest_discover_tests(${TEST_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES ${TEST_LABELS})
 endfunction()
 
 # reshard_fuzz(NAME layout_text SOURCES layout_text.cpp USES layout)
