@@ -1,0 +1,67 @@
+#include "fabric/shm/slice_store.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/fail.h"
+
+namespace reshard::fabric {
+
+Index round_to_pages(Index bytes) {
+  static const Index page = ::sysconf(_SC_PAGESIZE);
+  const Index most = std::numeric_limits<Index>::max() / page * page;
+  return bytes > most ? most : (bytes + page - 1) / page * page;
+}
+
+SliceStore::SliceStore(Arena& arena, RankId rank) : arena_(arena), slice_(arena.slice(rank)) {
+  free_.emplace(0, static_cast<Index>(slice_.size()));
+}
+
+std::byte* SliceStore::allocate(Index bytes) {
+  if (bytes == 0) return nullptr;
+  const Index whole = bytes > static_cast<Index>(slice_.size()) ? bytes : round_to_pages(bytes);
+  const auto piece = std::find_if(free_.begin(), free_.end(), [&](const auto& p) { return p.second >= whole; });
+  if (piece == free_.end()) {
+    Index left = 0;
+    for (const auto& [at, size] : free_) left += size;
+    fail(Code::io, "no room for {} bytes: {} of this rank's {} bytes of window space are free; raise window_space",
+         bytes, left, slice_.size());
+  }
+  const auto [offset, size] = *piece;
+  free_.erase(piece);
+  if (size > whole) free_.emplace(offset + whole, size - whole);
+  try {
+    populate(slice_.data() + offset, static_cast<std::size_t>(whole));
+  } catch (...) {
+    release(slice_.data() + offset, whole);
+    throw;
+  }
+  return slice_.data() + offset;
+}
+
+void SliceStore::release(std::byte* memory, Index bytes) {
+  if (memory == nullptr) return;
+  const Index whole = round_to_pages(bytes);
+  arena_.discard(memory, whole);
+  give_back(memory - slice_.data(), whole);
+}
+
+void SliceStore::give_back(Index offset, Index bytes) {
+  auto next = free_.upper_bound(offset);
+  if (next != free_.end() && next->first == offset + bytes) {
+    bytes += next->second;
+    next = free_.erase(next);
+  }
+  if (next != free_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == offset) {
+      before->second += bytes;
+      return;
+    }
+  }
+  free_.emplace(offset, bytes);
+}
+
+}  // namespace reshard::fabric

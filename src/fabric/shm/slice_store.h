@@ -1,0 +1,30 @@
+// Windows of ranks that are processes: pieces of the rank's slice of the arena.
+#pragma once
+
+#include <map>
+
+#include "fabric/host/window_store.h"
+#include "fabric/shm/arena.h"
+
+namespace reshard::fabric {
+
+Index round_to_pages(Index bytes);
+
+// First fit, in whole pages. Only the owner allocates, so the list of free pieces is its own and no lock is needed;
+// peers learn addresses from the offers of collective calls.
+class SliceStore final : public WindowStore {
+ public:
+  SliceStore(Arena& arena, RankId rank);
+
+  std::byte* allocate(Index bytes) override;
+  void release(std::byte* memory, Index bytes) override;
+
+ private:
+  void give_back(Index offset, Index bytes);
+
+  Arena& arena_;
+  std::span<std::byte> slice_;
+  std::map<Index, Index> free_;  // offset -> bytes; never two that touch. All of it is zero.
+};
+
+}  // namespace reshard::fabric
