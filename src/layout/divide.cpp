@@ -29,7 +29,7 @@ Division::Division(const Cut& cut, Index n, Index p)
       piece_length_ = n / pieces_;
       break;
     case Pieces::strided_shard:
-      piece_length_ = ceil_div(n, cut.piece_count);
+      piece_length_ = ceil_div(n / cut.unit, cut.piece_count) * cut.unit;
       pieces_ = n == 0 ? 1 : ceil_div(n, piece_length_);
       break;
     case Pieces::packed:
@@ -266,6 +266,10 @@ void check_division(const Cut& cut, Index n, Index p, const std::string& where) 
     fail(Code::invalid_argument, "{}: cyclic block {} must be at least 1", where, cut.block);
   if (cut.rule == Rule::window && cut.block < 0)
     fail(Code::invalid_argument, "{}: window padding {} must not be negative", where, cut.block);
+  if (cut.pieces == Pieces::packed && cut.rule != Rule::even)
+    fail(Code::invalid_argument, "{}: packed pieces are divided evenly; give another rule to parts[..]", where);
+  if (cut.pieces == Pieces::strided_shard && cut.rule != Rule::chunk)
+    fail(Code::invalid_argument, "{}: the pieces of a strided shard are divided by chunk only", where);
   const bool listed = cut.pieces == Pieces::packed || cut.pieces == Pieces::parts;
   if (listed && cut.piece_sizes.empty()) fail(Code::invalid_argument, "{}: no piece sizes given", where);
   if ((cut.rule == Rule::window || cut.rule == Rule::sizes) && (cut.pieces != Pieces::whole || cut.unit != 1))
@@ -282,11 +286,7 @@ void check_division(const Cut& cut, Index n, Index p, const std::string& where) 
     }
     return;
   }
-  const Index length = cut.pieces == Pieces::strided         ? n / cut.piece_count
-                       : cut.pieces == Pieces::strided_shard ? ceil_div(n, cut.piece_count)
-                                                             : n;
-  check_rule(cut, length, cut.unit, p, where);
-  if (cut.pieces == Pieces::strided_shard && length > 0) check_rule(cut, n % length, cut.unit, p, where);
+  check_rule(cut, cut.pieces == Pieces::strided ? n / cut.piece_count : n, cut.unit, p, where);
 }
 
 }  // namespace reshard

@@ -39,8 +39,7 @@ void normalise(Cut& cut) {
   if (!listed) cut.piece_sizes.clear();
   if (cut.pieces != Pieces::parts) cut.piece_units.clear();
   if (cut.pieces != Pieces::strided && cut.pieces != Pieces::strided_shard) cut.piece_count = 1;
-  if (cut.pieces == Pieces::packed) cut.rule = Rule::even;
-  if (cut.pieces == Pieces::strided_shard) cut.rule = Rule::chunk;
+  if (cut.pieces == Pieces::packed && cut.rule == Rule::chunk) cut.rule = Rule::even;
   if (cut.rule != Rule::sizes) cut.sizes.clear();
   if (cut.rule != Rule::cyclic && cut.rule != Rule::window) cut.block = 1;
   if (cut.piece_units.empty()) return;

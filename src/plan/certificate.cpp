@@ -1,0 +1,75 @@
+// What a plan costs beside what any plan must cost.
+#include <algorithm>
+#include <map>
+
+#include "reshard/plan.h"
+
+namespace reshard {
+namespace {
+
+Index elements_missing(const Layout& source, const Layout& target, RankId rank) {
+  const Region wanted = target.region(rank), held = source.region(rank);
+  if (!wanted.held) return 0;
+  if (!held.held) return wanted.elements();
+  Index both = 1;
+  for (std::size_t dim = 0; dim < wanted.dims.size(); ++dim)
+    both *= length_of(intersect(wanted.dims[dim], held.dims[dim]));
+  return wanted.elements() - both;
+}
+
+struct Load {
+  Index total = 0;
+  Index greatest = 0;
+  Index ranks = 0;
+  void add(Index bytes) {
+    total += bytes;
+    greatest = std::max(greatest, bytes);
+    ++ranks;
+  }
+  double imbalance() const {
+    return total == 0 ? 1 : static_cast<double>(greatest) * static_cast<double>(ranks) / static_cast<double>(total);
+  }
+};
+
+}  // namespace
+
+Certificate Plan::certificate() const {
+  std::map<RankId, RankBytes> by_rank;
+  for (const Layout* side : {&source_, &target_})
+    for (Index ordinal = 0; ordinal < side->mesh().size(); ++ordinal) {
+      const RankId rank = side->mesh().rank_at_ordinal(ordinal);
+      by_rank[rank].rank = rank;
+    }
+  const Index bytes_each = bytes_of(source_.dtype());
+  for (const Transfer& transfer : transfers_) {
+    const Index bytes = transfer.elements() * bytes_each;
+    if (transfer.is_local()) {
+      by_rank[transfer.source].copied += bytes;
+      continue;
+    }
+    RankBytes& out = by_rank[transfer.source];
+    out.sent += bytes;
+    ++out.messages_out;
+    RankBytes& in = by_rank[transfer.target];
+    in.received += bytes;
+    ++in.messages_in;
+  }
+  Certificate certificate;
+  Load out, in;
+  for (auto& [rank, entry] : by_rank) {
+    entry.rank = rank;
+    entry.needed = elements_missing(source_, target_, rank) * bytes_each;
+    certificate.sent += entry.sent;
+    certificate.needed += entry.needed;
+    certificate.copied += entry.copied;
+    certificate.messages += entry.messages_out;
+    if (source_.region(rank).elements() > 0) out.add(entry.sent);
+    if (target_.region(rank).elements() > 0) in.add(entry.received);
+    certificate.ranks.push_back(entry);
+  }
+  certificate.imbalance_out = out.imbalance();
+  certificate.imbalance_in = in.imbalance();
+  return certificate;
+}
+
+}  // namespace reshard

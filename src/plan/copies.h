@@ -1,0 +1,82 @@
+// Which of the equal copies of one source shard serves which receiver.
+//
+// All ranks that hold the same source shard are its copies; all target ranks that need a part of it are its receivers.
+// Every rank belongs to exactly one shard, so the choice is made shard by shard, and whoever asks derives the same
+// answer from the two layouts alone.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "layout/locate.h"
+#include "reshard/plan.h"
+
+namespace reshard {
+
+// Mesh axes that cut nothing and select nothing: ranks that differ only in these hold the same.
+std::vector<int> free_axes(const Layout& layout);
+Index width_of(const Mesh& mesh, std::span<const int> axes);
+// Sets `axes` of the coordinate to the index `at`, first axis slowest.
+void set_axes(const Mesh& mesh, std::span<const int> axes, Index at, std::span<Index> coordinate);
+
+// What holds given elements of a layout: the product over stored dimensions of the shares along each.
+class Shares {
+ public:
+  // `wanted`: per logical dimension, segments whose global indices are those of the layout's view. Nothing is wanted if
+  // any dimension is empty.
+  Shares(const Layout& layout, const std::vector<Segments>& wanted);
+
+  bool empty() const { return count_ == 0; }
+  // Number of shards, and what shard k (row-major over the dimensions) is.
+  Index count() const { return count_; }
+  // Coordinate of shard k with every free axis at 0.
+  Coordinate coordinate(Index k) const;
+  // Overlaps per logical dimension.
+  std::vector<const Share*> along(Index k) const;
+  Index elements(Index k) const;
+  // Elements of all shards before k, and of all together.
+  Index elements_before(Index k) const;
+  Index elements() const;
+  // The shard at a coordinate; -1 if it holds nothing of what is wanted.
+  Index find(std::span<const Index> coordinate) const;
+
+ private:
+  const Layout& layout_;
+  std::vector<std::vector<Share>> dims_;  // per stored dimension
+  Index count_ = 1;
+};
+
+// The copies of one source shard and its receivers.
+class Copies {
+ public:
+  // `coordinate` is any coordinate of the source mesh that holds the shard.
+  Copies(const Layout& source, const Layout& target, const PlanOptions& options, Coordinate coordinate);
+
+  // The copy that sends to `receiver`, a rank that needs a part of the shard. `part` and `copy` say which target shard
+  // of parts() the receiver holds and which of its equals it is.
+  RankId sender(RankId receiver, Index part, Index copy) const;
+  // Target shards that overlap this source shard.
+  const Shares& parts() const { return parts_; }
+  // Receivers with the same target shard.
+  Index receivers_per_part() const { return target_width_; }
+  RankId receiver(Index part, Index copy) const;
+
+ private:
+  RankId copy_rank(Index at) const;
+  void assign_listed();
+
+  const Layout& source_;
+  const Layout& target_;
+  const PlanOptions& options_;
+  Coordinate coordinate_;
+  std::vector<int> source_free_;
+  std::vector<int> target_free_;
+  Index width_ = 1;         // number of copies
+  Index target_width_ = 1;  // receivers of each part
+  Shares parts_;
+  std::vector<RankId> by_rank_;                  // modulo: copies in ascending order
+  std::unordered_map<RankId, RankId> assigned_;  // receivers that had to be listed
+  bool listed_ = false;
+};
+
+}  // namespace reshard

@@ -1,0 +1,120 @@
+#include "plan/planner.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+
+namespace reshard {
+namespace {
+
+// Which of its equals a coordinate is.
+Index free_index(const Mesh& mesh, std::span<const int> free, std::span<const Index> coordinate) {
+  Index at = 0;
+  for (const int axis : free) at = at * mesh.axes()[axis].size + coordinate[axis];
+  return at;
+}
+
+Coordinate without_free(std::span<const int> free, Coordinate coordinate) {
+  for (const int axis : free) coordinate[axis] = 0;
+  return coordinate;
+}
+
+enum class Here { source, target };
+
+Transfer transfer_of(RankId source, RankId target, const std::vector<const Share*>& shares, Here here) {
+  Transfer transfer{source, target, {}};
+  for (const Share* share : shares) {
+    std::vector<Span>& spans = transfer.dims.emplace_back();
+    for (const Overlap& overlap : share->overlaps)
+      spans.push_back(here == Here::target ? Span{overlap.there, overlap.here, overlap.length}
+                                           : Span{overlap.here, overlap.there, overlap.length});
+  }
+  return transfer;
+}
+
+std::string list_text(std::span<const Index> values) {
+  std::string out;
+  for (const Index value : values) out += (out.empty() ? "" : ",") + std::to_string(value);
+  return "[" + out + "]";
+}
+
+}  // namespace
+
+Planner::Planner(const Layout& source, const Layout& target, const PlanOptions& options)
+    : source_(source), target_(target), options_(options), source_free_(free_axes(source)) {
+  if (source.shape() != target.shape())
+    fail(Code::invalid_argument,
+         "source has shape {} and target {}: both must describe the same tensor\n  source {}\n  target {}",
+         list_text(source.shape()), list_text(target.shape()), source.text(), target.text());
+  if (source.dtype() != target.dtype())
+    fail(Code::invalid_argument,
+         "source is {} and target {}: convert the dtype before or after the move\n  source {}\n  target {}",
+         name_of(source.dtype()), name_of(target.dtype()), source.text(), target.text());
+  for (const Layout* side : {&source, &target})
+    if (side->has_partial())
+      fail(Code::unsupported,
+           "{} is a pending reduction: reduce it first; plans move values, they do not reduce them yet", side->text());
+  if (options.ranks_per_host < 0 || options.rotation < 0)
+    fail(Code::invalid_argument, "ranks per host ({}) and rotation ({}) must not be negative", options.ranks_per_host,
+         options.rotation);
+}
+
+const Copies& Planner::copies_of(const Coordinate& source_coordinate) {
+  Coordinate key = without_free(source_free_, source_coordinate);
+  std::unique_ptr<Copies>& entry = copies_[key];
+  if (!entry) entry = std::make_unique<Copies>(source_, target_, options_, key);
+  return *entry;
+}
+
+std::vector<Transfer> Planner::receives(RankId rank) {
+  std::vector<Transfer> transfers;
+  const Region region = target_.region(rank);
+  if (!region.held) return transfers;
+  const Shares shares(source_, region.dims);
+  const Coordinate target_coordinate = *target_.mesh().coordinate_of(rank);
+  const Index copy = free_index(target_.mesh(), free_axes(target_), target_coordinate);
+  const auto own = source_.mesh().coordinate_of(rank);
+  const Index own_shard = own && !shares.empty() ? shares.find(*own) : -1;
+  for (Index k = 0; k < shares.count(); ++k) {
+    RankId sender = rank;
+    if (k != own_shard) {
+      const Copies& copies = copies_of(shares.coordinate(k));
+      sender = copies.sender(rank, copies.parts().find(target_coordinate), copy);
+    }
+    transfers.push_back(transfer_of(sender, rank, shares.along(k), Here::target));
+  }
+  std::ranges::sort(transfers, {}, &Transfer::source);
+  return transfers;
+}
+
+std::vector<Transfer> Planner::sends(RankId rank) {
+  std::vector<Transfer> transfers;
+  const auto coordinate = source_.mesh().coordinate_of(rank);
+  if (!coordinate || !source_.region_at(*coordinate).held) return transfers;
+  const Copies& copies = copies_of(*coordinate);
+  const Shares& parts = copies.parts();
+  for (Index part = 0; part < parts.count(); ++part)
+    for (Index copy = 0; copy < copies.receivers_per_part(); ++copy) {
+      const RankId receiver = copies.receiver(part, copy);
+      if (receiver != rank) {
+        const auto theirs = source_.mesh().coordinate_of(receiver);
+        const bool holds_itself =
+            theirs && without_free(source_free_, *theirs) == without_free(source_free_, *coordinate);
+        if (holds_itself || copies.sender(receiver, part, copy) != rank) continue;
+      }
+      transfers.push_back(transfer_of(rank, receiver, parts.along(part), Here::source));
+    }
+  std::ranges::sort(transfers, {}, &Transfer::target);
+  return transfers;
+}
+
+std::vector<Transfer> plan_receives(const Layout& source, const Layout& target, RankId rank,
+                                    const PlanOptions& options) {
+  return Planner(source, target, options).receives(rank);
+}
+
+std::vector<Transfer> plan_sends(const Layout& source, const Layout& target, RankId rank, const PlanOptions& options) {
+  return Planner(source, target, options).sends(rank);
+}
+
+}  // namespace reshard
