@@ -36,7 +36,7 @@ if [[ $(id -u) -ne 0 ]]; then
   fi
   as_root=(sudo)
 fi
-echo "installing: ${missing[*]}"
+echo "installing, once: ${missing[*]}"
 "${as_root[@]}" apt-get update -qq </dev/null
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
   </dev/null >/dev/null
