@@ -31,7 +31,7 @@ struct Block {
   Index source_offset = 0;
   Index target_offset = 0;
   Index row_bytes = 0;
-  std::vector<Loop> loops;
+  std::vector<Loop> loops = {};
   Index bytes() const;
   friend bool operator==(const Block&, const Block&) = default;
 };
@@ -42,11 +42,11 @@ enum class WaitCompare { equal, greater_equal };
 
 struct Operation {
   OpCode code = OpCode::fence;
-  RankId peer;  // put, get: the other end; notify: whose signal
+  RankId peer = {};  // put, get: the other end; notify: whose signal
   // copy, put, get: windows at the source and at the target end.
   int source_window = 0;
   int target_window = 0;
-  std::vector<Block> blocks;
+  std::vector<Block> blocks = {};
   // notify, wait. `per_run` is added to `value` once for every run before this one: run k (from 0) uses
   // value + k * per_run, so that signals only ever grow.
   int signal = 0;
@@ -73,9 +73,9 @@ struct SignalSpec {
 struct Program {
   std::string name;
   Index ranks = 0;  // of the world
-  std::vector<WindowSpec> windows;
-  std::vector<SignalSpec> signals;
-  std::vector<std::vector<Operation>> operations;  // per rank
+  std::vector<WindowSpec> windows = {};
+  std::vector<SignalSpec> signals = {};
+  std::vector<std::vector<Operation>> operations = {};  // per rank
   // One operation a line, per rank. Stable.
   std::string text() const;
   friend bool operator==(const Program&, const Program&) = default;

@@ -1,0 +1,80 @@
+// A world: ranks that hold tensors together and move them between layouts.
+//
+//   thread_ranks(4, [&](World& world) {
+//     Tensor a = world.allocate(layout("f32[8,8] on (r=4) {0: r}"));
+//     stamp(a);
+//     Tensor b = redistribute(world, a, layout("f32[8,8] on (y=2, x=2) {0: y, 1: x}"));
+//     expect_stamped(b);
+//   });
+//
+// Collective calls (construction, allocate, redistribute, barrier) are made by every rank of the world, in the same
+// order, with equal arguments. Before anything is done the ranks compare what they are about to do; if they disagree,
+// all throw the same Error(invalid_argument) that quotes the first two that do, and the world can go on. After a
+// timeout or a lost peer the world cannot go on, and every later call says so.
+//
+// Thread rule: confined to its rank.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "reshard/executor.h"
+#include "reshard/fabric.h"
+#include "reshard/layout.h"
+#include "reshard/plan.h"
+#include "reshard/tensor.h"
+
+namespace reshard {
+
+struct WorldOptions {
+  // Of every collective call.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
+};
+
+class World {
+ public:
+  // Collective.
+  explicit World(Endpoint& endpoint, WorldOptions options = {});
+  ~World();
+
+  RankId rank() const;
+  Index ranks() const;
+  Endpoint& endpoint();
+  std::chrono::milliseconds timeout() const;
+  // The same on every rank, or the one with the least gives up first.
+  void set_timeout(std::chrono::milliseconds timeout);
+
+  // Collective. Zeroed. Throws Error(invalid_argument) when the mesh names a rank that the world does not have.
+  Tensor allocate(const Layout& layout, std::string name = "tensor");
+  // Collective. Fills `target` with the elements of `source`; bytes of the target's buffer that belong to no element
+  // keep their contents. When it returns the target is complete and the source may be changed. Planned on the first
+  // call with these layouts and options, then cached. Throws before a byte moves when shapes or dtypes differ, or the
+  // two are one tensor.
+  Traffic move(const Tensor& source, Tensor& target, const PlanOptions& options = {});
+  // Collective.
+  void barrier();
+
+  // Plans kept for later calls.
+  Index cached_programs() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Collective. A new tensor with the elements of `source`, laid out as `target`.
+Tensor redistribute(World& world, const Tensor& source, const Layout& target, const PlanOptions& options = {});
+// Collective. Into an existing tensor; see World::move.
+Traffic redistribute(World& world, const Tensor& source, Tensor& target, const PlanOptions& options = {});
+
+// Runs `body` on `ranks` threads of this process and returns when all have ended. If any threw, throws the error of
+// the first rank whose error is a cause: not a timeout or a lost peer, which follow from another rank's fault.
+void thread_ranks(Index ranks, const std::function<void(World&)>& body, WorldOptions options = {});
+// The same on processes made by fork, joined by shared memory. What `body` changes stays in its process. The calling
+// process must have no other threads.
+void process_ranks(Index ranks, const std::function<void(World&)>& body, WorldOptions options = {});
+
+}  // namespace reshard

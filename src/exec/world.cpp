@@ -1,0 +1,155 @@
+#include "reshard/world.h"
+
+#include <map>
+#include <utility>
+
+#include "base/fail.h"
+#include "exec/call_check.h"
+#include "exec/released.h"
+
+namespace reshard {
+
+struct World::State {
+  State(Endpoint& e, WorldOptions o, Clock::time_point deadline)
+      : endpoint(e),
+        options(o),
+        calls(e, deadline),
+        ready(e.create_signal("ready", e.ranks(), deadline)),
+        done(e.create_signal("done", e.ranks(), deadline)) {}
+
+  Clock::time_point deadline() const { return Clock::now() + options.timeout; }
+  // Runs `act(deadline)` once all ranks agree on `call`.
+  template <class Act>
+  auto collective(const std::string& call, Act act);
+  // Destroys the windows of tensors that every rank has let go of.
+  void free_windows(const std::vector<std::int64_t>& numbers, Clock::time_point deadline);
+  Executor& program_for(const Tensor& source, const Tensor& target, const PlanOptions& plan);
+  void check_own(const Tensor& tensor) const;
+
+  Endpoint& endpoint;
+  WorldOptions options;
+  CallCheck calls;
+  // Shared by all programs of this world: `runs` grows with every move on every rank, and no rank gets further ahead of
+  // a rank that it moves data with than one run.
+  SignalId ready;
+  SignalId done;
+  std::uint64_t runs = 0;
+  std::map<std::string, Executor> programs;  // by everything that a plan depends on
+  // Shared with the tensors, which may outlive the world.
+  std::shared_ptr<Tensor::Released> released = std::make_shared<Tensor::Released>();
+  std::map<std::int64_t, WindowId> windows;  // by number of the tensor
+  std::int64_t next_tensor = 0;
+  std::string broken;  // why this world cannot go on
+};
+
+template <class Act>
+auto World::State::collective(const std::string& call, Act act) {
+  if (!broken.empty())
+    fail(Code::peer_lost, "{}: this world cannot go on since an earlier call failed: {}", call, broken);
+  try {
+    const auto until = deadline();
+    free_windows(calls.agree(call, released->numbers(), until), until);
+    return act(until);
+  } catch (const Error& error) {
+    if (error.code() == Code::invalid_argument || error.code() == Code::unsupported) throw;
+    broken = error.what();
+    throw Error(error.code(), fmt::format("{}: {}", call, error.what()));
+  }
+}
+
+void World::State::free_windows(const std::vector<std::int64_t>& numbers, Clock::time_point deadline) {
+  for (const std::int64_t number : numbers) {
+    const auto window = windows.find(number);
+    endpoint.destroy_window(window->second, deadline);
+    windows.erase(window);
+    released->remove(number);
+  }
+}
+
+Executor& World::State::program_for(const Tensor& source, const Tensor& target, const PlanOptions& plan) {
+  const std::string key = fmt::format("{}\n{}\n{} {} {}", source.layout_text(), target.layout_text(),
+                                      name_of(plan.policy), plan.ranks_per_host, plan.rotation);
+  if (const auto known = programs.find(key); known != programs.end()) return known->second;
+  const Program program =
+      redistribute_program(source.layout(), target.layout(), endpoint.rank(), endpoint.ranks(), plan);
+  return programs.emplace(key, Executor(program, endpoint)).first->second;
+}
+
+void World::State::check_own(const Tensor& tensor) const {
+  if (tensor.part_ != nullptr && tensor.part_->released == released) return;
+  fail(Code::invalid_argument, "a tensor of another world, or one that was moved from, cannot take part in a move");
+}
+
+World::World(Endpoint& endpoint, WorldOptions options)
+    : state_(std::make_unique<State>(endpoint, options, Clock::now() + options.timeout)) {}
+
+World::~World() = default;
+
+RankId World::rank() const { return state_->endpoint.rank(); }
+Index World::ranks() const { return state_->endpoint.ranks(); }
+Endpoint& World::endpoint() { return state_->endpoint; }
+std::chrono::milliseconds World::timeout() const { return state_->options.timeout; }
+void World::set_timeout(std::chrono::milliseconds timeout) { state_->options.timeout = timeout; }
+Index World::cached_programs() const { return static_cast<Index>(state_->programs.size()); }
+
+void World::barrier() {
+  state_->collective("barrier", [](Clock::time_point) {});
+}
+
+Tensor World::allocate(const Layout& layout, std::string name) {
+  State& s = *state_;
+  const std::string text = layout.text();
+  return s.collective(fmt::format("allocate {} {}", name, text), [&](Clock::time_point deadline) {
+    if (layout.mesh().end_rank() > RankId(ranks())) {
+      fail(Code::invalid_argument,
+           "tensor {}: {} names rank {}, but the world has {} ranks; start more ranks or move the mesh", name, text,
+           layout.mesh().end_rank().value() - 1, ranks());
+    }
+    s.released->expect_one_more();
+    const WindowId window = s.endpoint.create_window(name, layout.local_bytes(rank()), deadline);
+    const std::int64_t number = s.next_tensor++;
+    s.windows.emplace(number, window);
+    return Tensor({.name = name,
+                   .layout = layout,
+                   .layout_text = text,
+                   .rank = rank(),
+                   .region = layout.region(rank()),
+                   .storage = layout.storage(rank()),
+                   .bytes = s.endpoint.memory(window),
+                   .window = window,
+                   .number = number,
+                   .released = s.released});
+  });
+}
+
+Traffic World::move(const Tensor& source, Tensor& target, const PlanOptions& options) {
+  State& s = *state_;
+  s.check_own(source);
+  s.check_own(target);
+  const std::string call =
+      fmt::format("redistribute {} #{} {} -> {} #{} {}, senders {} {} {}", source.name(), source.part_->number,
+                  source.layout_text(), target.name(), target.part_->number, target.layout_text(),
+                  name_of(options.policy), options.ranks_per_host, options.rotation);
+  return s.collective(call, [&](Clock::time_point deadline) {
+    if (source.part_->number == target.part_->number) {
+      fail(Code::invalid_argument, "tensor {} cannot be moved into itself; allocate another as the target",
+           source.name());
+    }
+    Executor& executor = s.program_for(source, target, options);
+    executor.bind({.windows = {source.window(), target.window()}, .signals = {s.ready, s.done}});
+    executor.run(s.runs++, deadline);
+    return executor.traffic();
+  });
+}
+
+Tensor redistribute(World& world, const Tensor& source, const Layout& target, const PlanOptions& options) {
+  Tensor result = world.allocate(target, source.name());
+  world.move(source, result, options);
+  return result;
+}
+
+Traffic redistribute(World& world, const Tensor& source, Tensor& target, const PlanOptions& options) {
+  return world.move(source, target, options);
+}
+
+}  // namespace reshard

@@ -1,0 +1,54 @@
+// Counts every call of operator new on the thread of a rank.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "reshard/executor.h"
+#include "reshard/layout.h"
+#include "reshard/thread_fabric.h"
+
+namespace {
+thread_local long allocations = 0;
+
+void* counted(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes); }
+void* operator new[](std::size_t bytes) { return counted(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace reshard {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Executor, SecondRunAllocatesNothing) {
+  const Layout source = layout("f32[61,47] on (x=4) {0: x:cyclic(3)}");
+  const Layout target = layout("f32[61,47] on (y=2, x=2) {0: y, 1: x} order(1,0)");
+  run_threads(4, [&](Endpoint& endpoint) {
+    const auto deadline = Clock::now() + 20s;
+    Executor executor(redistribute_program(source, target, endpoint.rank(), 4), endpoint);
+    Binding binding;
+    binding.windows = {endpoint.create_window("source", source.local_bytes(endpoint.rank()), deadline),
+                       endpoint.create_window("target", target.local_bytes(endpoint.rank()), deadline)};
+    binding.signals = {endpoint.create_signal("ready", 4, deadline), endpoint.create_signal("done", 4, deadline)};
+    executor.bind(binding);
+    executor.run(0, deadline);
+    const long before = allocations;
+    for (std::uint64_t run = 1; run < 4; ++run) executor.run(run, deadline);
+    EXPECT_EQ(allocations, before);
+    EXPECT_GT(executor.traffic().bytes_got, 0);
+    EXPECT_GT(before, 0) << "the counter does not count";
+  });
+}
+
+}  // namespace
+}  // namespace reshard

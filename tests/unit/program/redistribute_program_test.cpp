@@ -1,0 +1,120 @@
+#include <gmock/gmock.h>
+
+#include "reshard/error.h"
+#include "reshard/program.h"
+
+namespace reshard {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+// The example of the design page: four row shards to 2 x 2 blocks.
+const char* const rows = "f32[8,8] on (r=4) {0: r}";
+const char* const blocks = "f32[8,8] on (y=2, x=2) {0: y, 1: x}";
+
+TEST(RedistributeProgram, TextNamesEveryOperation) {
+  const Program program = redistribute_program(plan(layout(rows), layout(blocks)), 4);
+  EXPECT_EQ(program.text(),
+            "program redistribute on 4 ranks\n"
+            "window source bytes 64 64 64 64\n"
+            "window target bytes 64 64 64 64\n"
+            "signal ready slots 4\n"
+            "signal done slots 4\n"
+            "rank 0\n"
+            "  notify ready[0] on 1 set 1+1k\n"
+            "  copy source -> target [0 -> 0 row 16 x 2(32, 16)]\n"
+            "  wait ready[1] >= 1+1k\n"
+            "  get source on 1 -> target [0 -> 32 row 16 x 2(32, 16)]\n"
+            "  notify done[0] on 1 set 1+1k\n"
+            "  wait done[1] >= 1+1k\n"
+            "rank 1\n"
+            "  notify ready[1] on 0 set 1+1k\n"
+            "  copy source -> target [16 -> 32 row 16 x 2(32, 16)]\n"
+            "  wait ready[0] >= 1+1k\n"
+            "  get source on 0 -> target [16 -> 0 row 16 x 2(32, 16)]\n"
+            "  notify done[1] on 0 set 1+1k\n"
+            "  wait done[0] >= 1+1k\n"
+            "rank 2\n"
+            "  notify ready[2] on 3 set 1+1k\n"
+            "  copy source -> target [0 -> 0 row 16 x 2(32, 16)]\n"
+            "  wait ready[3] >= 1+1k\n"
+            "  get source on 3 -> target [0 -> 32 row 16 x 2(32, 16)]\n"
+            "  notify done[2] on 3 set 1+1k\n"
+            "  wait done[3] >= 1+1k\n"
+            "rank 3\n"
+            "  notify ready[3] on 2 set 1+1k\n"
+            "  copy source -> target [16 -> 32 row 16 x 2(32, 16)]\n"
+            "  wait ready[2] >= 1+1k\n"
+            "  get source on 2 -> target [16 -> 0 row 16 x 2(32, 16)]\n"
+            "  notify done[3] on 2 set 1+1k\n"
+            "  wait done[2] >= 1+1k\n");
+}
+
+TEST(RedistributeProgram, OwnOperationsAreThoseOfTheWholeProgram) {
+  const std::vector<std::pair<std::string, std::string>> pairs = {
+      {rows, blocks},
+      {"i64[5] on (a=2, b=2) {0: a b}", "i64[5] on (a=2, b=2) {}"},
+      {"f32[7,5] on (x=3) {0: x}", "f32[7,5] on (x=3)@2 {1: x} order(1,0)"},
+      {"u8[16] on (x=2)@[5,2] {0: x}", "u8[16] on (x=5) {0: x:cyclic(3)}"},
+  };
+  for (const auto& [from, to] : pairs) {
+    const Layout source = layout(from), target = layout(to);
+    const Program whole = redistribute_program(plan(source, target), 7);
+    for (Index r = 0; r < 7; ++r) {
+      const Program own = redistribute_program(source, target, RankId(r), 7);
+      const auto i = static_cast<std::size_t>(r);
+      EXPECT_EQ(own.operations[i], whole.operations[i]) << from << " -> " << to << " rank " << r;
+      EXPECT_EQ(own.windows, whole.windows);
+      for (std::size_t other = 0; other < 7; ++other) {
+        if (other != i) {
+          EXPECT_THAT(own.operations[other], SizeIs(0));
+        }
+      }
+    }
+  }
+}
+
+TEST(RedistributeProgram, ReadersBeginWithDifferentOwners) {
+  const Program program =
+      redistribute_program(plan(layout("f32[8,8] on (x=4) {0: x}"), layout("f32[8,8] on (x=4)@4 {1: x}")), 8);
+  std::vector<Index> first;
+  for (std::size_t r = 4; r < 8; ++r) {
+    for (const Operation& op : program.operations[r]) {
+      if (op.code != OpCode::get) continue;
+      first.push_back(op.peer.value());
+      break;
+    }
+  }
+  EXPECT_THAT(first, ElementsAre(0, 1, 2, 3));
+}
+
+TEST(RedistributeProgram, RanksOfNeitherMeshDoNothing) {
+  const Program program =
+      redistribute_program(plan(layout("f32[4] on (x=2)@1 {0: x}"), layout("f32[4] on (x=2)@4 {0: x}")), 8);
+  for (const std::size_t r : {0u, 3u, 6u, 7u}) EXPECT_TRUE(program.operations[r].empty()) << r;
+  EXPECT_THAT(program.windows[0].bytes, ElementsAre(0, 8, 8, 0, 0, 0, 0, 0));
+  EXPECT_THAT(program.windows[1].bytes, ElementsAre(0, 0, 0, 0, 8, 8, 0, 0));
+}
+
+TEST(RedistributeProgram, MeshOutsideTheWorldIsRefused) {
+  try {
+    redistribute_program(plan(layout("f32[4] on (x=2) {0: x}"), layout("f32[4] on (x=2)@4 {0: x}")), 4);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::invalid_argument);
+    EXPECT_THAT(error.what(), HasSubstr("names rank 5, but the world has 4 ranks"));
+  }
+}
+
+TEST(RedistributeProgram, ForeignTransfersAreRefused) {
+  const Layout a = layout("f32[4] on (x=2) {0: x}");
+  const std::vector<std::vector<Span>> all = {{{LocalIndex(0), LocalIndex(0), 2}}};
+  EXPECT_THROW(redistribute_program(Plan(a, a, {}, {{RankId(9), RankId(0), all}}), 2), Error);
+  EXPECT_THROW(redistribute_program(Plan(a, a, {}, {{RankId(1), RankId(1), all}, {RankId(0), RankId(0), all}}), 2),
+               Error);
+}
+
+}  // namespace
+}  // namespace reshard
