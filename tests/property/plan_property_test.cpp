@@ -1,0 +1,288 @@
+// Plans between random layouts: right, least, reversible, composable, and the same however they are asked for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "property/plan_oracle.h"
+#include "property/random_layout.h"
+#include "reshard/error.h"
+
+namespace reshard {
+namespace {
+
+struct Ends {
+  Layout source;
+  Layout target;
+};
+
+Ends random_ends(Random& random, const RandomOptions& options = {}) {
+  const std::vector<Index> shape = random_shape(random);
+  Layout source = random_layout(random, shape, Dtype::i32, options);
+  Layout target = random_layout(random, shape, Dtype::i32, options);
+  return {source, target};
+}
+
+PlanOptions random_options(Random& random) {
+  PlanOptions options;
+  options.policy = random.among(std::vector{SenderPolicy::local, SenderPolicy::balanced, SenderPolicy::modulo});
+  options.ranks_per_host = random.below(5);
+  options.rotation = random.below(4);
+  return options;
+}
+
+std::string show(const Plan& p) { return p.source().text() + "  ->  " + p.target().text(); }
+
+TEST(PlanProperty, EqualsTheOracle) {
+  Random random(seed_from_environment());
+  for (int k = 0; k < 4000 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const Plan p = plan(ends.source, ends.target, random_options(random));
+    for (const Fault& fault : verify(p)) ADD_FAILURE() << show(p) << ": verify: " << fault.message;
+    for (const std::string& fault : oracle::plan_faults(p, oracle::side_of(ends.source), oracle::side_of(ends.target)))
+      ADD_FAILURE() << "case " << k << ": " << show(p) << ": " << fault;
+  }
+}
+
+TEST(PlanProperty, EveryRankDerivesItsOwnPart) {
+  Random random(seed_from_environment() + 1);
+  for (int k = 0; k < 1500 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const PlanOptions options = random_options(random);
+    const Plan p = plan(ends.source, ends.target, options);
+    std::map<RankId, std::vector<Transfer>> receives, sends;
+    for (const Transfer& t : p.transfers()) receives[t.target].push_back(t), sends[t.source].push_back(t);
+    const RankId end = std::max(ends.source.mesh().end_rank(), ends.target.mesh().end_rank());
+    for (RankId rank(0); rank <= end; ++rank) {
+      EXPECT_EQ(plan_receives(ends.source, ends.target, rank, options), receives[rank])
+          << show(p) << " rank " << rank.value();
+      EXPECT_EQ(plan_sends(ends.source, ends.target, rank, options), sends[rank])
+          << show(p) << " rank " << rank.value();
+    }
+  }
+}
+
+TEST(PlanProperty, TransfersAreSortedAndMerged) {
+  Random random(seed_from_environment() + 2);
+  for (int k = 0; k < 1500 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const Plan p = plan(ends.source, ends.target);
+    const auto key = [](const Transfer& t) { return std::pair(t.target, t.source); };
+    EXPECT_TRUE(std::ranges::is_sorted(p.transfers(), std::less<>{}, key)) << show(p);
+    for (const Transfer& t : p.transfers())
+      for (const std::vector<Span>& spans : t.dims)
+        for (std::size_t s = 1; s < spans.size(); ++s) {
+          EXPECT_LE(spans[s - 1].target + spans[s - 1].length, spans[s].target) << show(p);
+          EXPECT_FALSE(spans[s - 1].target + spans[s - 1].length == spans[s].target &&
+                       spans[s - 1].source + spans[s - 1].length == spans[s].source)
+              << show(p);
+        }
+  }
+}
+
+TEST(PlanProperty, ThereAndBackIsTheIdentity) {
+  Random random(seed_from_environment() + 3);
+  for (int k = 0; k < 1000 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const oracle::Side a = oracle::side_of(ends.source), b = oracle::side_of(ends.target);
+    oracle::Buffers there = oracle::poisoned(b), back = oracle::poisoned(a);
+    oracle::apply(plan(ends.source, ends.target, random_options(random)), a, b, oracle::stamped(a, k), there);
+    oracle::apply(plan(ends.target, ends.source, random_options(random)), b, a, there, back);
+    EXPECT_EQ(there, oracle::stamped(b, k)) << ends.source.text() << "  ->  " << ends.target.text();
+    EXPECT_EQ(back, oracle::stamped(a, k)) << ends.source.text() << "  ->  " << ends.target.text();
+  }
+}
+
+TEST(PlanProperty, ByWayOfAThirdIsTheSame) {
+  Random random(seed_from_environment() + 4);
+  for (int k = 0; k < 1000 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const Layout middle = random_layout(random, ends.source.shape(), Dtype::i32);
+    const oracle::Side a = oracle::side_of(ends.source), b = oracle::side_of(middle), c = oracle::side_of(ends.target);
+    oracle::Buffers half = oracle::poisoned(b), roundabout = oracle::poisoned(c), direct = oracle::poisoned(c);
+    oracle::apply(plan(ends.source, middle), a, b, oracle::stamped(a, 5), half);
+    oracle::apply(plan(middle, ends.target), b, c, half, roundabout);
+    oracle::apply(plan(ends.source, ends.target), a, c, oracle::stamped(a, 5), direct);
+    EXPECT_EQ(roundabout, direct) << ends.source.text() << "  ->  " << middle.text() << "  ->  " << ends.target.text();
+  }
+}
+
+TEST(PlanProperty, VolumeIsSymmetricWithoutReplicas) {
+  Random random(seed_from_environment() + 5);
+  for (int k = 0; k < 1000 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random, {.replicas = false});
+    const Certificate there = plan(ends.source, ends.target).certificate();
+    const Certificate back = plan(ends.target, ends.source).certificate();
+    EXPECT_EQ(there.sent, back.sent) << ends.source.text() << "  ->  " << ends.target.text();
+    EXPECT_EQ(there.copied, back.copied) << ends.source.text() << "  ->  " << ends.target.text();
+    EXPECT_EQ(there.sent + there.copied, ends.target.bytes());
+  }
+}
+
+TEST(PlanProperty, TextAndJsonAreStable) {
+  Random random(seed_from_environment() + 6);
+  for (int k = 0; k < 600 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const PlanOptions options = random_options(random);
+    const Plan p = plan(ends.source, ends.target, options);
+    const Plan again = plan(layout(ends.source.text()), layout(ends.target.text()), options);
+    EXPECT_EQ(p, again) << show(p);
+    EXPECT_EQ(p.text(), again.text());
+    EXPECT_EQ(p.json(), again.json());
+    const Plan read = plan_from_json(p.json());
+    EXPECT_EQ(read, p) << p.json();
+    EXPECT_EQ(read.json(), p.json());
+    EXPECT_EQ(read.options(), options);
+  }
+}
+
+TEST(PlanProperty, CertificateCountsEveryRank) {
+  Random random(seed_from_environment() + 7);
+  for (int k = 0; k < 600 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const Plan p = plan(ends.source, ends.target, random_options(random));
+    std::map<RankId, RankBytes> counted;
+    for (Index o = 0; o < ends.source.mesh().size(); ++o) counted[ends.source.mesh().rank_at_ordinal(o)];
+    for (Index o = 0; o < ends.target.mesh().size(); ++o) counted[ends.target.mesh().rank_at_ordinal(o)];
+    Index messages = 0;
+    for (const Transfer& t : p.transfers()) {
+      const Index bytes = t.elements() * 4;
+      if (t.is_local()) {
+        counted[t.source].copied += bytes;
+        continue;
+      }
+      counted[t.source].sent += bytes;
+      counted[t.target].received += bytes;
+      counted[t.target].needed += bytes;
+      ++counted[t.source].messages_out;
+      ++counted[t.target].messages_in;
+      ++messages;
+    }
+    std::vector<RankBytes> expected;
+    for (auto& [rank, bytes] : counted) {
+      bytes.rank = rank;
+      expected.push_back(bytes);
+    }
+    const Certificate certificate = p.certificate();
+    EXPECT_EQ(certificate.ranks, expected) << show(p);
+    EXPECT_EQ(certificate.messages, messages);
+    EXPECT_TRUE(certificate.optimal());
+  }
+}
+
+// Each change makes a wrong plan; a verifier that lets one pass would prove nothing.
+class Mutation {
+ public:
+  Mutation(const Plan& plan, Random& random)
+      : plan_(plan), random_(random), transfers_(plan.transfers().begin(), plan.transfers().end()) {}
+
+  Plan dropped() {
+    transfers_.erase(transfers_.begin() + pick());
+    return made();
+  }
+  Plan duplicated() {
+    const auto at = pick();
+    const Transfer copy = transfers_[static_cast<std::size_t>(at)];
+    transfers_.insert(transfers_.begin() + at, copy);
+    return made();
+  }
+  // Empty when the transfer has no dimension.
+  std::optional<Plan> shifted(bool source) {
+    Transfer& t = transfers_[static_cast<std::size_t>(pick())];
+    if (t.dims.empty()) return std::nullopt;
+    Span& span = *random_.among(spans_of(t));
+    source ? shift(span.source) : shift(span.target);
+    return made();
+  }
+  std::optional<Plan> shortened() {
+    Transfer& t = transfers_[static_cast<std::size_t>(pick())];
+    if (t.dims.empty()) return std::nullopt;
+    --random_.among(spans_of(t))->length;
+    return made();
+  }
+  // Nothing when both ends would stay as they are.
+  std::optional<Plan> swapped() {
+    Transfer& t = transfers_[static_cast<std::size_t>(pick())];
+    if (t.is_local()) return std::nullopt;
+    std::swap(t.source, t.target);
+    return made();
+  }
+
+ private:
+  std::ptrdiff_t pick() { return random_.below(std::ssize(transfers_)); }
+  void shift(LocalIndex& at) { at += random_.one_in(2) && at.value() > 0 ? -1 : 1; }
+  static std::vector<Span*> spans_of(Transfer& t) {
+    std::vector<Span*> spans;
+    for (std::vector<Span>& dim : t.dims)
+      for (Span& span : dim) spans.push_back(&span);
+    return spans;
+  }
+  Plan made() { return Plan(plan_.source(), plan_.target(), plan_.options(), transfers_); }
+
+  const Plan& plan_;
+  Random& random_;
+  std::vector<Transfer> transfers_;
+};
+
+void expect_found(const Plan& wrong, const char* what) {
+  EXPECT_FALSE(verify(wrong).empty()) << what << " was not found: " << wrong.text();
+}
+
+TEST(PlanProperty, VerifyFindsEveryMutation) {
+  Random random(seed_from_environment() + 8);
+  int tried = 0;
+  for (int k = 0; k < 1500 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const Plan p = plan(ends.source, ends.target);
+    if (p.transfers().empty()) continue;
+    expect_found(Mutation(p, random).dropped(), "a dropped transfer");
+    expect_found(Mutation(p, random).duplicated(), "a duplicate");
+    for (const bool source : {true, false})
+      if (const auto wrong = Mutation(p, random).shifted(source)) expect_found(*wrong, "a shifted span");
+    if (const auto wrong = Mutation(p, random).shortened()) expect_found(*wrong, "a shortened span");
+    ++tried;
+  }
+  EXPECT_GT(tried, 1000);
+}
+
+TEST(PlanProperty, VerifyFindsSwappedEnds) {
+  Random random(seed_from_environment() + 9);
+  int tried = 0;
+  for (int k = 0; k < 1500 && !HasFailure(); ++k) {
+    const Ends ends = random_ends(random);
+    const Plan p = plan(ends.source, ends.target);
+    if (p.transfers().empty()) continue;
+    if (const auto wrong = Mutation(p, random).swapped()) {
+      expect_found(*wrong, "swapped ends");
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 200);
+}
+
+// The right bytes from the wrong place: another copy sends what the target holds itself.
+TEST(PlanProperty, VerifyFindsANeedlessTransfer) {
+  const Layout both = layout("i32[6] on (r=2)");
+  std::vector<Transfer> transfers;
+  for (Index r = 0; r < 2; ++r) transfers.push_back({RankId(1 - r), RankId(r), {{{LocalIndex(0), LocalIndex(0), 6}}}});
+  EXPECT_FALSE(verify(Plan(both, both, {}, transfers)).empty());
+  for (Transfer& t : transfers) t.source = t.target;
+  EXPECT_TRUE(verify(Plan(both, both, {}, transfers)).empty());
+}
+
+TEST(PlanProperty, RefusesOtherShapesDtypesAndPartials) {
+  const Layout a = layout("f32[6] on (r=2) {0: r}");
+  EXPECT_THROW(plan(a, layout("f32[7] on (r=2) {0: r}")), Error);
+  EXPECT_THROW(plan(a, layout("bf16[6] on (r=2) {0: r}")), Error);
+  EXPECT_THROW(plan(a, layout("f32[6,1] on (r=2) {0: r}")), Error);
+  try {
+    plan(layout("f32[6] on (r=2) {r: partial(sum)}"), a);
+    FAIL() << "a partial source was planned";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::unsupported);
+  }
+}
+
+}  // namespace
+}  // namespace reshard
