@@ -72,6 +72,8 @@ class Endpoint {
   virtual std::uint64_t peek(SignalId signal, Index slot) const = 0;
   virtual void fence() = 0;
   virtual void barrier(Clock::time_point deadline) = 0;
+  // Throws Error(peer_lost) if a rank has died or failed: for long work between two waits. Costs one load.
+  virtual void check_peers() const = 0;
 };
 
 }  // namespace reshard

@@ -124,6 +124,10 @@ std::uint64_t HostEndpoint::peek(SignalId signal, Index slot) const {
   return cell(signal_of(signal), rank_, slot).value.load(std::memory_order_acquire);  // pairs with notify()
 }
 
+void HostEndpoint::check_peers() const {
+  if (world_.lost() >= 0) fail(Code::peer_lost, "rank {}: lost {}", rank_.value(), world_.describe_lost());
+}
+
 const HostEndpoint::Window& HostEndpoint::window_of(WindowId id) const {
   if (id.value >= 0 && static_cast<std::size_t>(id.value) < windows_.size()) {
     if (const auto& window = windows_[static_cast<std::size_t>(id.value)]) return *window;

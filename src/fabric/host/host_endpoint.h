@@ -47,6 +47,7 @@ class HostEndpoint final : public Endpoint {
   // Nothing to do: puts are done when they return, and notify releases them.
   void fence() override {}
   void barrier(Clock::time_point deadline) override { agreement_.barrier(deadline); }
+  void check_peers() const override;
 
  private:
   // A window or a signal: where each rank's part lies, and how long it is, in bytes or in slots.

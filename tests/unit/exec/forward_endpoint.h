@@ -36,6 +36,7 @@ class ForwardEndpoint : public Endpoint {
   std::uint64_t peek(SignalId signal, Index slot) const override { return inner_.peek(signal, slot); }
   void fence() override { inner_.fence(); }
   void barrier(Clock::time_point deadline) override { inner_.barrier(deadline); }
+  void check_peers() const override { inner_.check_peers(); }
 
  private:
   Endpoint& inner_;
