@@ -1,7 +1,6 @@
 #include "fabric/host/agreement.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 #include "base/fail.h"
@@ -23,7 +22,7 @@ std::string_view name_of(Collective call) {
 template <std::size_t N>
 void store(std::array<char, N>& to, std::string_view text) {
   const std::size_t shown = std::min(text.size(), N - 1);
-  std::memcpy(to.data(), text.data(), shown);
+  std::copy_n(text.data(), shown, to.data());
   to[shown] = '\0';
 }
 

@@ -20,7 +20,7 @@ Index clamped_mul(Index count, Index stride) {
 ByteRange range_of(const StridedCopy& copy, Index offset, Index Stride::*stride) {
   if (copy.row_bytes == 0) return {};
   // A clamped bound stays clamped: lows only fall, highs only rise.
-  ByteRange range{offset, clamped_add(offset, copy.row_bytes)};
+  ByteRange range{offset, clamped_add(offset, copy.row_bytes), false};
   for (const Stride& loop : copy.loops) {
     if (loop.count == 0) return {};
     const Index reach = clamped_mul(loop.count - 1, loop.*stride);

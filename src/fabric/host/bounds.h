@@ -9,10 +9,11 @@ namespace reshard::fabric {
 struct ByteRange {
   Index begin = 0;
   Index end = 0;
-  bool within(Index bytes) const { return begin == end || (begin >= 0 && end <= bytes); }
+  bool is_empty = true;
+  bool within(Index bytes) const { return is_empty || (begin >= 0 && end <= bytes); }
 };
 
-// {0, 0} for a copy of nothing. Bounds past 64 bits are clamped: such a range is within nothing.
+// Empty for a copy of nothing. Bounds past 64 bits are clamped: such a range is within nothing.
 // Precondition: counts and row_bytes are not negative.
 ByteRange source_range(const StridedCopy& copy);
 ByteRange target_range(const StridedCopy& copy);

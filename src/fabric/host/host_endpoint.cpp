@@ -83,6 +83,7 @@ void HostEndpoint::get(RankId peer, WindowId window, const StridedCopy& copy, st
   check_peer(peer);
   const Window& w = window_of(window);
   check_copy("get", peer, w, copy, source_range(copy), target_range(copy), target.size());
+  if (source_range(copy).is_empty) return;
   copy_(target.data(), w.base[static_cast<std::size_t>(peer.value())], copy);
 }
 
@@ -90,6 +91,7 @@ void HostEndpoint::put(RankId peer, WindowId window, const StridedCopy& copy, st
   check_peer(peer);
   const Window& w = window_of(window);
   check_copy("put", peer, w, copy, target_range(copy), source_range(copy), source.size());
+  if (source_range(copy).is_empty) return;
   copy_(w.base[static_cast<std::size_t>(peer.value())], source.data(), copy);
 }
 

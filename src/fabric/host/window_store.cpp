@@ -1,9 +1,11 @@
 #include "fabric/host/window_store.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "base/fail.h"
 
@@ -12,6 +14,12 @@
 #endif
 
 namespace reshard::fabric {
+
+Index round_to_pages(Index bytes) {
+  static const Index page = ::sysconf(_SC_PAGESIZE);
+  const Index most = std::numeric_limits<Index>::max() / page * page;
+  return bytes > most ? most : (bytes + page - 1) / page * page;
+}
 
 void populate(std::byte* memory, std::size_t bytes) {
   int error = 0;

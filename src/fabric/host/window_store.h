@@ -17,6 +17,8 @@ class WindowStore {
   virtual void release(std::byte* memory, Index bytes) = 0;
 };
 
+// Up to whole pages, and no further than 2^63.
+Index round_to_pages(Index bytes);
 // Touches every page now, by one system call: a page fault each is 2 to 3 times dearer. Throws Error(io) without
 // memory.
 void populate(std::byte* memory, std::size_t bytes);

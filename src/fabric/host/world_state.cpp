@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "base/fail.h"
@@ -54,7 +53,7 @@ void WorldState::record(RankId rank, const RankOutcome& outcome) {
   fate.signal = outcome.signal;
   fate.exit_code = outcome.exit_code;
   const std::size_t shown = std::min(outcome.message.size(), Fate::kMessageShown - 1);
-  std::memcpy(fate.message.data(), outcome.message.data(), shown);
+  std::copy_n(outcome.message.data(), shown, fate.message.data());
   fate.message[shown] = '\0';
   fate.known.store(true, std::memory_order_release);  // pairs with the loads in record() and outcome()
   if (outcome.end != RankOutcome::End::returned) mark_lost(rank);

@@ -11,7 +11,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "fabric/shm/slice_store.h"
+#include "fabric/host/window_store.h"
 
 namespace reshard::fabric {
 namespace {

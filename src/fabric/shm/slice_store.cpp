@@ -1,19 +1,10 @@
 #include "fabric/shm/slice_store.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <limits>
 
 #include "base/fail.h"
 
 namespace reshard::fabric {
-
-Index round_to_pages(Index bytes) {
-  static const Index page = ::sysconf(_SC_PAGESIZE);
-  const Index most = std::numeric_limits<Index>::max() / page * page;
-  return bytes > most ? most : (bytes + page - 1) / page * page;
-}
 
 SliceStore::SliceStore(Arena& arena, RankId rank) : arena_(arena), slice_(arena.slice(rank)) {
   free_.emplace(0, static_cast<Index>(slice_.size()));

@@ -8,8 +8,6 @@
 
 namespace reshard::fabric {
 
-Index round_to_pages(Index bytes);
-
 // First fit, in whole pages. Only the owner allocates, so the list of free pieces is its own and no lock is needed;
 // peers learn addresses from the offers of collective calls.
 class SliceStore final : public WindowStore {

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -18,7 +20,8 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit
 
 // Aligned to huge pages, by mapping one more than needed and cutting off both ends.
 std::byte* map_pages(std::size_t bytes) {
-  const std::size_t whole = round_up(bytes, kHugePage) + kHugePage;
+  const auto kept = static_cast<std::size_t>(round_to_pages(static_cast<Index>(bytes)));
+  const std::size_t whole = kept + kHugePage;
   void* got = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) fail(Code::io, "cannot map {} bytes: {}", bytes, std::strerror(errno));
   auto* const begin = static_cast<std::byte*>(got);
@@ -26,7 +29,6 @@ std::byte* map_pages(std::size_t bytes) {
       round_up(reinterpret_cast<std::uintptr_t>(begin), kHugePage) - reinterpret_cast<std::uintptr_t>(begin);
   if (skipped > 0) ::munmap(begin, skipped);
   std::byte* const memory = begin + skipped;
-  const std::size_t kept = round_up(bytes, kHugePage);
   if (whole - skipped > kept) ::munmap(memory + kept, whole - skipped - kept);
   ::madvise(memory, kept, MADV_HUGEPAGE);  // advice: may be refused
   return memory;
@@ -36,7 +38,7 @@ void free_block(std::byte* memory, std::size_t bytes) {
   if (bytes < kMapped) {
     ::operator delete(memory, kAlignment);
   } else {
-    ::munmap(memory, round_up(bytes, kHugePage));
+    ::munmap(memory, static_cast<std::size_t>(round_to_pages(static_cast<Index>(bytes))));
   }
 }
 

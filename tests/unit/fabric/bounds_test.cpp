@@ -30,6 +30,7 @@ TEST(Bounds, NothingIsWithinNothing) {
 // Offset and length that only together pass 2^63, and strides whose product does.
 TEST(Bounds, OverflowIsOutside) {
   EXPECT_FALSE(source_range({.source_offset = kMost - 3, .row_bytes = 8}).within(kMost - 1));
+  EXPECT_FALSE(source_range({.source_offset = kMost, .row_bytes = 1}).within(kMost - 1));
   const std::vector<Stride> far{{kMost, kMost / 2, -kMost}};
   const StridedCopy copy{.source_offset = 0, .target_offset = 0, .row_bytes = 1, .loops = far};
   EXPECT_FALSE(source_range(copy).within(kMost - 1));

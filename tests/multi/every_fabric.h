@@ -1,0 +1,102 @@
+// Every test of this folder runs on every host fabric at several numbers of ranks, most of them more than cores.
+//
+// Bodies run in threads or in other processes, where an EXPECT would not be seen: they report by throwing.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "reshard/shm_fabric.h"
+#include "reshard/thread_fabric.h"
+
+namespace reshard::multi {
+
+using namespace std::chrono_literals;
+
+enum class Kind { thread, shm };
+
+struct Setting {
+  Kind kind = Kind::thread;
+  Index ranks = 1;
+};
+
+inline void PrintTo(const Setting& s, std::ostream* out) {
+  *out << (s.kind == Kind::thread ? "thread" : "shm") << "_" << s.ranks;
+}
+
+inline std::vector<Setting> settings(std::initializer_list<Index> ranks) {
+  std::vector<Setting> all;
+  for (Kind kind : {Kind::thread, Kind::shm}) {
+    for (Index n : ranks) all.push_back({kind, n});
+  }
+  return all;
+}
+
+class EveryFabric : public ::testing::TestWithParam<Setting> {
+ protected:
+  Index ranks() const { return GetParam().ranks; }
+  bool is_thread() const { return GetParam().kind == Kind::thread; }
+  void run(const RankBody& body, const RunOptions& options = {}) const {
+    (is_thread() ? run_threads : run_processes)(ranks(), body, options);
+  }
+  std::vector<RankOutcome> try_run(const RankBody& body, const RunOptions& options = {}) const {
+    return (is_thread() ? try_threads : try_processes)(ranks(), body, options);
+  }
+};
+
+// For waits that must succeed: long enough for any machine, shorter than the test's own limit.
+inline Clock::time_point in_time() { return Clock::now() + 120s; }
+
+inline RankId next_of(const Endpoint& e) { return RankId((e.rank().value() + 1) % e.ranks()); }
+inline RankId previous_of(const Endpoint& e) { return RankId((e.rank().value() + e.ranks() - 1) % e.ranks()); }
+
+[[noreturn]] inline void report(const Endpoint& e, const std::string& what) {
+  throw std::logic_error("rank " + std::to_string(e.rank().value()) + ": " + what);
+}
+
+template <class A, class B>
+void expect_equal(const Endpoint& e, std::string_view what, const A& actual, const B& expected) {
+  if (actual == static_cast<A>(expected)) return;
+  report(e, std::string(what) + " is " + std::to_string(actual) + ", expected " + std::to_string(expected));
+}
+
+// The call throws an Error of this code whose message has all of `parts`.
+template <class Call>
+void expect_error(const Endpoint& e, Code code, std::initializer_list<std::string> parts, const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    const std::string_view message = error.what();
+    if (error.code() != code) report(e, "wrong code " + std::string(name_of(error.code())) + ": " + error.what());
+    for (const std::string& part : parts) {
+      if (message.find(part) == message.npos) report(e, "no \"" + part + "\" in: " + error.what());
+    }
+    return;
+  }
+  report(e, "no error was thrown");
+}
+
+// What element `index` of a window of `rank` holds in round `epoch`.
+inline std::uint64_t stamp(RankId rank, Index index, Index epoch = 0) {
+  return static_cast<std::uint64_t>(epoch * 1'000'000'000 + rank.value() * 1'000'000 + index);
+}
+
+// A window seen as 64-bit elements.
+inline std::span<std::uint64_t> elements(Endpoint& e, WindowId window) {
+  const auto bytes = e.memory(window);
+  return {reinterpret_cast<std::uint64_t*>(bytes.data()), bytes.size() / 8};
+}
+
+inline void put_one(Endpoint& e, RankId peer, WindowId window, Index index, std::uint64_t value) {
+  e.put(peer, window, {.target_offset = index * 8, .row_bytes = 8}, std::as_bytes(std::span(&value, 1)));
+}
+
+#define RESHARD_ON_EVERY_FABRIC(Suite, ...)                                            \
+  INSTANTIATE_TEST_SUITE_P(Fabrics, Suite, ::testing::ValuesIn(settings(__VA_ARGS__)), \
+                           ::testing::PrintToStringParamName())
+
+}  // namespace reshard::multi

@@ -1,0 +1,61 @@
+// get, put, fence, notify, wait and barrier allocate nothing, ever.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "every_fabric.h"
+
+namespace {
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) { return counted(bytes, std::size_t(alignment)); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace reshard::multi {
+namespace {
+
+class NoAllocation : public EveryFabric {};
+RESHARD_ON_EVERY_FABRIC(NoAllocation, {1, 2, 7});
+
+TEST_P(NoAllocation, InTheExecutePath) {
+  run([](Endpoint& e) {
+    const WindowId window = e.create_window("data", 4096, in_time());
+    const SignalId full = e.create_signal("full", 1, in_time());
+    std::vector<std::byte> local(4096);
+    const Stride rows[] = {{10, 64, 100}};
+    e.barrier(in_time());
+    const long before = allocations;
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+      e.put(next_of(e), window, {.row_bytes = 32, .loops = rows}, local);
+      e.fence();
+      e.notify(next_of(e), full, 0, 1, Endpoint::Update::add);
+      e.wait(full, 0, i, Endpoint::Until::greater_equal, in_time());
+      e.get(next_of(e), window, {.row_bytes = 32, .loops = rows}, local);
+      e.barrier(in_time());
+    }
+    expect_equal(e, "allocations", allocations - before, 0);
+    e.barrier(in_time());
+  });
+}
+
+// The counter counts.
+TEST_P(NoAllocation, ButTheCounterCounts) {
+  const long before = allocations;
+  const std::vector<int> one(100);
+  EXPECT_EQ(allocations - before, 1);
+}
+
+}  // namespace
+}  // namespace reshard::multi
