@@ -18,6 +18,7 @@ LAYERS = {
     "fabric": {"base"},
     "exec": {"base", "layout", "plan", "program", "fabric", "kernel"},
     "format": {"base", "layout"},
+    "convert": {"base", "layout", "plan", "program", "fabric", "kernel", "format"},
 }
 # Public headers belong to the layer that implements them.
 PUBLIC = {
@@ -28,7 +29,8 @@ PUBLIC = {
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
     "exec": "world executor tensor stamp",
-    "format": "safetensors checkpoint model mapped_file",
+    "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info",
+    "convert": "convert",
 }
 LAYER_OF = {f"reshard/{name}.h": layer for layer, names in PUBLIC.items() for name in names.split()}
 # Third parties, each with the only places that may see it.
@@ -64,11 +66,11 @@ def fault(root, path, quote, target):
     first = target.split("/")[0]
     if first == "reshard":
         return public_fault(kind, layer, target)
-    if quote == '"' and "/" in target and first in LAYERS:
+    own = kind not in ("public", "private") and any(
+        (root / base / target).exists() for base in list(path.parents)[:-1])
+    if quote == '"' and "/" in target and first in LAYERS and not own:
         return private_fault(kind, layer, first)
     if quote == '"':
-        own = kind not in ("public", "private") and any(
-            (root / base / target).exists() for base in (path.parent, Path(path.parts[0]), Path("tests")))
         if own and kind == "oracle" and not (root / path.parent / target).exists() and first != "oracle":
             return "tests/oracle includes its own files, base and layout only, or it proves nothing"
         return None if own else f'write "layer/{Path(target).name}" with the folder of src/ it lies in, or <..>'
@@ -87,7 +89,7 @@ def public_fault(kind, layer, target):
 def private_fault(kind, layer, owner):
     if kind == "public":
         return "a public header includes no private one"
-    if kind in ("tools", "examples", "bench"):
+    if kind in ("tools", "examples"):
         return f"{kind} includes public headers and its own files only"
     if kind in ("private", "oracle") and layer and owner != layer and owner not in LAYERS[layer]:
         return f"{kind if kind == 'oracle' else layer} may not include {owner} ({allowed(layer)})"
