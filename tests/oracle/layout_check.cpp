@@ -31,18 +31,18 @@ std::vector<Index> library_buffer(const Region& region, const LocalStorage& stor
   for (std::size_t d = 0; d < region.dims.size(); ++d)
     for (const Segment& s : region.dims[d])
       for (Index k = 0; k < s.length; ++k) cells[d].push_back({s.local.value() + k, s.global.value() + k});
-  for (const std::vector<Index>& pick : all_indices(counts)) {
+  std::vector<Index> global(counts.size());
+  each_index(counts, [&](const std::vector<Index>& pick) {
     Index address = storage.offset;
-    std::vector<Index> global;
     for (std::size_t d = 0; d < pick.size(); ++d) {
       const auto [local, g] = cells[d][static_cast<std::size_t>(pick[d])];
       address += local * storage.strides[d];
-      global.push_back(g);
+      global[d] = g;
     }
     const auto at = static_cast<std::size_t>(address);
     if (at >= buffer.size()) buffer.resize(at + 1, hole);
     buffer[at] = linear_index(global, shape);
-  }
+  });
   return buffer;
 }
 

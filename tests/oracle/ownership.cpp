@@ -77,7 +77,7 @@ std::vector<Index> strides_of(const StorageOrder& storage, const std::vector<Ind
 void fill_buffer(Part& part, const LayoutSpec& spec, const std::vector<Index>& view_shape) {
   std::vector<Line> seen;
   for (std::size_t d = 0; d < part.stored.size(); ++d) seen.push_back(seen_through(part.stored[d], spec.view, d));
-  for (const std::vector<Index>& local : all_indices(extents_of(part.stored))) {
+  each_index(extents_of(part.stored), [&](const std::vector<Index>& local) {
     Index address = 0;
     Index element = 0;
     std::size_t logical = 0;
@@ -92,7 +92,7 @@ void fill_buffer(Part& part, const LayoutSpec& spec, const std::vector<Index>& v
     if (static_cast<std::size_t>(address) >= part.buffer.size())
       part.buffer.resize(static_cast<std::size_t>(address) + 1, hole);
     part.buffer[static_cast<std::size_t>(address)] = element;
-  }
+  });
 }
 
 Part part_at(const Layout& layout, const Coordinate& coordinate) {
@@ -128,21 +128,6 @@ Index product(const std::vector<Index>& extents) {
   return result;
 }
 
-std::vector<std::vector<Index>> all_indices(const std::vector<Index>& extents) {
-  std::vector<std::vector<Index>> all;
-  const Index count = product(extents);
-  for (Index k = 0; k < count; ++k) {
-    std::vector<Index> index(extents.size());
-    Index rest = k;
-    for (std::size_t d = extents.size(); d-- > 0;) {
-      index[d] = rest % extents[d];
-      rest /= extents[d];
-    }
-    all.push_back(index);
-  }
-  return all;
-}
-
 Index linear_index(const std::vector<Index>& index, const std::vector<Index>& extents) {
   Index result = 0;
   for (std::size_t d = 0; d < index.size(); ++d) result = result * extents[d] + index[d];
@@ -152,8 +137,9 @@ Index linear_index(const std::vector<Index>& index, const std::vector<Index>& ex
 Ownership ownership_of(const Layout& layout) {
   Ownership result;
   result.shape = layout.shape();
-  for (const Coordinate& coordinate : all_indices(axis_sizes(layout.mesh())))
+  each_index(axis_sizes(layout.mesh()), [&](const Coordinate& coordinate) {
     result.parts[layout.mesh().rank_at(coordinate).value()] = part_at(layout, coordinate);
+  });
   return result;
 }
 

@@ -3,6 +3,8 @@
 // Shares with the library only the description of a layout (its spec) and the mesh's numbering of ranks.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -31,8 +33,19 @@ Ownership ownership_of(const Layout& layout);
 std::vector<std::uint64_t> owner_bits(const Ownership& ownership);
 
 Index product(const std::vector<Index>& extents);
-// All indices below `extents`, row-major; one empty index for no dimensions.
-std::vector<std::vector<Index>> all_indices(const std::vector<Index>& extents);
+// Calls visit(index) for all indices below `extents`, row-major; once, with an empty index, for no dimensions.
+template <class Visit>
+void each_index(const std::vector<Index>& extents, Visit&& visit) {
+  std::vector<Index> index(extents.size());
+  for (Index k = 0; k < product(extents); ++k) {
+    Index rest = k;
+    for (std::size_t d = extents.size(); d-- > 0;) {
+      index[d] = rest % extents[d];
+      rest /= extents[d];
+    }
+    visit(index);
+  }
+}
 Index linear_index(const std::vector<Index>& index, const std::vector<Index>& extents);
 
 }  // namespace reshard::oracle
