@@ -27,7 +27,7 @@ void plain_rows(std::byte* target, const std::byte* source, const Stride& loop, 
 
 void streamed_rows(std::byte* target, const std::byte* source, const Stride& loop, Index row_bytes) {
   for (Index i = 0; i < loop.count; ++i) {
-    stream_row(target, source, static_cast<std::size_t>(row_bytes));
+    stream_row(target, source, static_cast<std::size_t>(row_bytes), loop.source_bytes);
     target += loop.target_bytes;
     source += loop.source_bytes;
   }

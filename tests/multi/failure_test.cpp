@@ -59,6 +59,21 @@ TEST_P(Failure, ARankThatThrowsEndsTheWaitsOfAll) {
   }
 }
 
+// A rank that works on without waiting can ask.
+TEST_P(Failure, CheckPeersTellsOfALostRank) {
+  const RankId culprit(ranks() - 1);
+  const auto outcomes = try_run([culprit](Endpoint& e) {
+    e.check_peers();
+    e.barrier(in_time());
+    if (e.rank() == culprit) throw Error(Code::corrupt, "gone");
+    for (const auto end = in_time(); Clock::now() < end;) e.check_peers();
+  });
+  for (Index r = 0; r + 1 < ranks(); ++r) {
+    EXPECT_EQ(outcomes[r].code, Code::peer_lost);
+    EXPECT_TRUE(names(outcomes[r].message, "lost rank " + std::to_string(culprit.value()))) << outcomes[r].message;
+  }
+}
+
 TEST_P(Failure, OtherExceptionsArriveToo) {
   const RankId culprit(ranks() - 1);
   const auto outcomes = try_run([culprit](Endpoint& e) {
@@ -102,7 +117,6 @@ TEST_P(Death, KilledRankIsNamedByAll) {
   }
 }
 
-// What raises a signal in the middle of a copy: an address that is nobody's.
 TEST_P(Death, CrashedRankIsNamedByAll) {
   const auto outcomes = try_run([this](Endpoint& e) {
     const SignalId never = e.create_signal("never", 2, in_time());

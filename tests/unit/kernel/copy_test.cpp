@@ -158,7 +158,7 @@ TEST(CopyStrided, EveryRowLengthAtEveryAlignment) {
 
 // Long rows of a large job take the streaming path, whose head and tail are plain.
 TEST(CopyStrided, StreamedRowsAtEveryAlignment) {
-  for (Index row : {512, 513, 575, 640, 4096, 4097}) {
+  for (Index row : {512, 513, 575, 640, 4097, 8191, 8256, 20000}) {
     for (Index shift = 0; shift < 64; ++shift) {
       Case c{.loops = {{3, row + 31, row + 7}}, .source_offset = 63 - shift, .target_offset = shift, .row_bytes = row};
       c.source_size = static_cast<std::size_t>(3 * (row + 31) + 64);
