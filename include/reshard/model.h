@@ -1,5 +1,6 @@
 // How a whole model lies on a mesh: ordered rules from name patterns to layouts, written in YAML.
 //
+//   base: llama.yaml                        # optional: a file whose contents come first, see below
 //   model: llama
 //   axes: [pp, dp, tp]                      # axes that rules may name; one that the mesh lacks counts as size 1
 //   mesh: trainer(dp=2, tp=2)               # may be replaced by the caller
@@ -19,6 +20,8 @@
 // Patterns: `{name}` is a whole number, `*` any run of characters without a dot, `**` any run. Of the rules that match,
 // the one of greatest `priority` decides; at equal priority one without wildcards goes before one with. Two that match
 // at one rank, and none, are errors.
+// Over a `base`, rules and fuse rules are added to those of the base, named entries replace those of the same name, and
+// anything else replaces what the base says.
 // Expressions: whole numbers, + - * / (floor), parentheses, min, max, gcd, divisor(a, b) = the greatest divisor of a
 // that is at most b; names are parameters, captures and mesh axes (their sizes). `config` gives parameters from the
 // model's config.json: the first alternative whose keys exist; a dot reaches into an object ("text_config.head_dim").
@@ -46,6 +49,7 @@ struct LayoutRule {
   std::string layout = {};  // what follows the mesh in the text of a layout
   Index priority = 0;
   int line = 0;
+  std::string source = {};
 };
 
 struct FusePart {
@@ -59,6 +63,7 @@ struct FuseRule {
   int dim = 0;
   std::vector<FusePart> parts = {};
   int line = 0;
+  std::string source = {};
 };
 
 struct NamedExpression {
@@ -79,10 +84,11 @@ struct ConfigValue {
 
 struct ModelRules {
   std::string source;  // file, for errors
+  std::string base;    // as written, relative to the file
   std::string model;
   std::vector<std::string> axes;
-  std::string mesh;  // text; empty = none
-  Form form = Form::ranks;
+  std::string mesh;          // text; empty = none
+  std::optional<Form> form;  // none = ranks
   std::vector<NamedExpression> parameters;
   std::vector<ConfigValue> config;
   std::vector<AxisSplit> split;
@@ -91,7 +97,9 @@ struct ModelRules {
 };
 
 // Throws Error(invalid_argument) that names source, line and key; an unknown key is answered with the nearest one.
+// Does not open a base: `base` names it.
 ModelRules model_rules(std::string_view yaml, std::string_view source);
+// With everything its base says.
 ModelRules load_model_rules(const std::string& path);
 
 // A logical tensor and where it is stored; the numbers are places in the lists of its ModelLayout.

@@ -11,6 +11,8 @@ void collect(JsonReader& json, const std::string& prefix, std::map<std::string, 
     const std::string path = prefix.empty() ? key : prefix + "." + key;
     if (json.peek() == JsonReader::Kind::object) {
       collect(json, path, values);
+    } else if (json.peek() == JsonReader::Kind::boolean) {
+      values[path] = json.boolean() ? 1 : 0;
     } else if (json.integer_next()) {
       values[path] = json.integer();
     } else {

@@ -9,7 +9,8 @@
 
 namespace reshard {
 
-// Every whole number of the text by its key; a dot reaches into an object. Lists and other values are left out.
+// Every whole number of the text by its key; a dot reaches into an object. true is 1, false 0. Lists and other values
+// are left out.
 std::map<std::string, Index, std::less<>> config_values(std::string_view text, std::string_view file);
 
 }  // namespace reshard

@@ -46,21 +46,23 @@ class Evaluator {
     if (!accept(c)) fault(fmt::format("expected '{}' at position {}", c, at_));
   }
 
-  Index checked(bool overflow, Index value) const {
+  void check(bool overflow) const {
     if (overflow) fault("the result does not fit 64 bits");
-    return value;
   }
   Index add(Index a, Index b) const {
     Index r = 0;
-    return checked(__builtin_add_overflow(a, b, &r), r);
+    check(__builtin_add_overflow(a, b, &r));
+    return r;
   }
   Index subtract(Index a, Index b) const {
     Index r = 0;
-    return checked(__builtin_sub_overflow(a, b, &r), r);
+    check(__builtin_sub_overflow(a, b, &r));
+    return r;
   }
   Index multiply(Index a, Index b) const {
     Index r = 0;
-    return checked(__builtin_mul_overflow(a, b, &r), r);
+    check(__builtin_mul_overflow(a, b, &r));
+    return r;
   }
   Index divide(Index a, Index b) const {
     if (b == 0) fault("division by zero");

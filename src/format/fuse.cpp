@@ -16,17 +16,17 @@ namespace {
 void check_pattern(const FuseRule& rule, const Pattern& store, const Pattern& pattern) {
   if (pattern.has_wildcard()) {
     fail(Code::invalid_argument,
-         "fuse rule \"{}\" (line {}): \"{}\" has a wildcard; captures as {{layer}} tell which "
+         "fuse rule \"{}\" ({}:{}): \"{}\" has a wildcard; captures as {{layer}} tell which "
          "tensors belong together",
-         rule.store, rule.line, pattern.text());
+         rule.store, rule.source, rule.line, pattern.text());
   }
   const auto sorted = [](std::vector<std::string> names) {
     std::sort(names.begin(), names.end());
     return names;
   };
   if (sorted(pattern.capture_names()) != sorted(store.capture_names())) {
-    fail(Code::invalid_argument, "fuse rule \"{}\" (line {}): part \"{}\" has other captures", rule.store, rule.line,
-         pattern.text());
+    fail(Code::invalid_argument, "fuse rule \"{}\" ({}:{}): part \"{}\" has other captures", rule.store, rule.source,
+         rule.line, pattern.text());
   }
 }
 
@@ -56,7 +56,8 @@ std::vector<TensorInfo> FuseRules::take_apart(std::span<const TensorInfo> tensor
       try {
         split(rule, tensor, *captures, out);
       } catch (const Error& error) {
-        problems.add("tensor '{}', fused by the rule in line {}: {}", tensor.name, rule.rule->line, error.what());
+        problems.add("tensor '{}', fused by the rule at {}:{}: {}", tensor.name, rule.rule->source, rule.rule->line,
+                     error.what());
       }
       break;
     }

@@ -134,6 +134,10 @@ void check_axes_named(const ModelRules& rules, const Mesh& mesh) {
 
 }  // namespace
 
+Form form_of(const ModelRules& rules, const ResolveSettings& settings) {
+  return settings.form.value_or(rules.form.value_or(Form::ranks));
+}
+
 Values parameter_values(const ModelRules& rules, const ResolveSettings& settings) {
   Values values(settings.parameters.begin(), settings.parameters.end());
   if (!settings.config.empty()) {
@@ -152,7 +156,7 @@ Values parameter_values(const ModelRules& rules, const ResolveSettings& settings
 }
 
 ModelMesh model_mesh(const ModelRules& rules, const ResolveSettings& settings, const Values& parameters) {
-  const Form form = settings.form.value_or(rules.form);
+  const Form form = form_of(rules, settings);
   const Mesh given = caller_mesh(rules, settings, form);
   check_axes_named(rules, given);
   Axes axes{given.axes(), given.groups()};

@@ -11,6 +11,7 @@ namespace reshard {
 
 using Values = std::map<std::string, Index, std::less<>>;
 
+Form form_of(const ModelRules& rules, const ResolveSettings& settings);
 // Parameters by name: the caller's, then config.json's, then the rules' defaults.
 Values parameter_values(const ModelRules& rules, const ResolveSettings& settings);
 

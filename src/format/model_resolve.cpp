@@ -25,13 +25,28 @@ struct Match {
   Captures captures;
 };
 
+// With # for each number and each {name}, so that names and patterns compare by their words.
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (digit && out.ends_with('#')) continue;
+    out += digit || text[i] == '{' ? '#' : text[i];
+    if (text[i] == '{') i = std::min(text.find('}', i), text.size());
+  }
+  return out;
+}
+
 class Resolver {
  public:
   Resolver(const ModelRules& rules, const ResolveSettings& settings)
       : rules_(rules),
         parameters_(parameter_values(rules, settings)),
         mesh_(model_mesh(rules, settings, parameters_)),
-        form_(settings.form.value_or(rules.form)) {
+        form_(form_of(rules, settings)) {
+    if (rules.rules.empty() && form_ == Form::ranks) {
+      fail(Code::invalid_argument, "{}: no rules, so no layouts for one file per rank", rules.source);
+    }
     for (const LayoutRule& rule : rules.rules) compiled_.push_back({&rule, Pattern(rule.match)});
     std::stable_sort(compiled_.begin(), compiled_.end(), [](const CompiledRule& a, const CompiledRule& b) {
       return a.rule->priority != b.rule->priority ? a.rule->priority > b.rule->priority
@@ -83,7 +98,7 @@ class Resolver {
       return layout_with(expand(rule.layout, [&](std::string_view name) { return look_up(name, match->captures); }),
                          tensor);
     } catch (const Error& error) {
-      fail(Code::invalid_argument, "rule \"{}\" (line {}): {}", rule.match, rule.line, error.what());
+      fail(Code::invalid_argument, "rule \"{}\" ({}:{}): {}", rule.match, rule.source, rule.line, error.what());
     }
   }
 
@@ -99,10 +114,11 @@ class Resolver {
       auto captures = rule.pattern.match(name);
       if (!captures) continue;
       if (found) {
+        const LayoutRule &one = *found->rule->rule, &other = *rule.rule;
         problems_.add(
-            "tensor '{}' matches two rules of one precedence: \"{}\" (line {}) and \"{}\" (line {}); give one "
-            "a higher priority",
-            name, found->rule->rule->match, found->rule->rule->line, rule.rule->match, rule.rule->line);
+            "tensor '{}' matches two rules of one precedence: \"{}\" ({}:{}) and \"{}\" ({}:{}); give one a higher "
+            "priority",
+            name, one.match, one.source, one.line, other.match, other.source, other.line);
         return std::nullopt;
       }
       found = Match{&rule, std::move(*captures)};
@@ -117,9 +133,12 @@ class Resolver {
       return;
     }
     std::vector<std::string> patterns;
-    for (const CompiledRule& rule : compiled_) patterns.push_back(rule.rule->match);
-    problems_.add("no rule matches tensor '{}'; the nearest are \"{}\"", name,
-                  fmt::join(nearest(name, patterns, 3), "\", \""));
+    for (const CompiledRule& rule : compiled_) patterns.push_back(without_numbers(rule.rule->match));
+    std::string near;
+    for (const std::size_t place : nearest(without_numbers(name), patterns, 3)) {
+      near += fmt::format("{}\"{}\"", near.empty() ? "" : ", ", compiled_[place].rule->match);
+    }
+    problems_.add("no rule matches tensor '{}'; the nearest are {}", name, near);
   }
 
   // The place of the layout among layouts_; texts are parsed once per shape.

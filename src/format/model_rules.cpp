@@ -1,5 +1,6 @@
 // YAML to ModelRules: syntax only. What the rules mean for a mesh and tensors is checked by resolve().
 #include <algorithm>
+#include <filesystem>
 
 #include "base/fail.h"
 #include "format/text_file.h"
@@ -11,6 +12,7 @@ namespace reshard {
 namespace {
 
 constexpr Index kMaxRulesBytes = 1 << 20;
+constexpr int kMaxBases = 8;
 
 class RulesReader {
  public:
@@ -19,9 +21,9 @@ class RulesReader {
   ModelRules read(std::string_view text) {
     const YAML::Node root = yaml_.parse(text);
     yaml_.mapping(root, "a model file",
-                  {"model", "axes", "mesh", "form", "parameters", "config", "split", "rules", "fuse"},
+                  {"base", "model", "axes", "mesh", "form", "parameters", "config", "split", "rules", "fuse"},
                   [this](const std::string& key, const YAML::Node& value) { member(key, value); });
-    if (rules_.rules.empty() && rules_.form == Form::ranks) {
+    if (rules_.rules.empty() && rules_.base.empty() && rules_.form != Form::files) {
       yaml_.fault(root, "a model file of the form 'ranks' needs rules");
     }
     return std::move(rules_);
@@ -29,6 +31,7 @@ class RulesReader {
 
  private:
   void member(const std::string& key, const YAML::Node& value) {
+    if (key == "base") rules_.base = yaml_.scalar(value, key);
     if (key == "model") rules_.model = yaml_.scalar(value, key);
     if (key == "mesh") rules_.mesh = yaml_.scalar(value, key);
     if (key == "axes") rules_.axes = texts(value, key);
@@ -79,7 +82,7 @@ class RulesReader {
   }
 
   void read_rule(const YAML::Node& node) {
-    LayoutRule rule{.line = yaml_.line(node)};
+    LayoutRule rule{.line = yaml_.line(node), .source = rules_.source};
     yaml_.mapping(node, "a rule", {"match", "layout", "priority"},
                   [&](const std::string& key, const YAML::Node& value) {
                     if (key == "match") rule.match = yaml_.scalar(value, key);
@@ -92,7 +95,7 @@ class RulesReader {
   }
 
   void read_fuse(const YAML::Node& node) {
-    FuseRule rule{.line = yaml_.line(node)};
+    FuseRule rule{.line = yaml_.line(node), .source = rules_.source};
     yaml_.mapping(node, "a fuse rule", {"store", "dim", "parts"}, [&](const std::string& key, const YAML::Node& value) {
       if (key == "store") rule.store = yaml_.scalar(value, key);
       if (key == "dim") rule.dim = static_cast<int>(std::clamp<Index>(yaml_.integer(value, key), -1, 1 << 20));
@@ -119,6 +122,45 @@ class RulesReader {
   ModelRules rules_;
 };
 
+// Entries of `above` replace those of one name and follow the others.
+template <class Entries, class Key>
+void merge_named(Entries& base, Entries above, const Key& key) {
+  for (auto& entry : above) {
+    const auto same = std::find_if(base.begin(), base.end(), [&](const auto& e) { return key(e) == key(entry); });
+    if (same == base.end()) {
+      base.push_back(std::move(entry));
+    } else {
+      *same = std::move(entry);
+    }
+  }
+}
+
+ModelRules over_base(ModelRules base, ModelRules above) {
+  base.source = std::move(above.source);
+  base.base.clear();
+  if (above.form) base.form = above.form;
+  for (auto text : {&ModelRules::model, &ModelRules::mesh}) {
+    if (!(above.*text).empty()) base.*text = std::move(above.*text);
+  }
+  if (!above.axes.empty()) base.axes = std::move(above.axes);
+  const auto name = [](const auto& entry) { return entry.name; };
+  merge_named(base.parameters, std::move(above.parameters), name);
+  merge_named(base.config, std::move(above.config), name);
+  merge_named(base.split, std::move(above.split), [](const AxisSplit& split) { return split.axis; });
+  base.rules.insert(base.rules.end(), above.rules.begin(), above.rules.end());
+  base.fuse.insert(base.fuse.end(), above.fuse.begin(), above.fuse.end());
+  return base;
+}
+
+ModelRules load(const std::string& path, int depth) {
+  ModelRules rules = model_rules(read_text_file(path, kMaxRulesBytes), path);
+  if (rules.base.empty()) return rules;
+  if (depth == kMaxBases)
+    fail(Code::invalid_argument, "{}: more than {} files stand on each other by 'base'", path, kMaxBases);
+  const std::string base = (std::filesystem::path(path).parent_path() / rules.base).string();
+  return over_base(load(base, depth + 1), std::move(rules));
+}
+
 }  // namespace
 
 ModelRules model_rules(std::string_view yaml, std::string_view source) {
@@ -133,6 +175,6 @@ ModelRules model_rules(std::string_view yaml, std::string_view source) {
   }
 }
 
-ModelRules load_model_rules(const std::string& path) { return model_rules(read_text_file(path, kMaxRulesBytes), path); }
+ModelRules load_model_rules(const std::string& path) { return load(path, 0); }
 
 }  // namespace reshard

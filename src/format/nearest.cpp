@@ -32,21 +32,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t count) {
+std::vector<std::size_t> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t count) {
   std::vector<std::pair<std::size_t, std::size_t>> ranked;
   for (std::size_t i = 0; i < candidates.size(); ++i) ranked.emplace_back(edit_distance(word, candidates[i]), i);
   std::sort(ranked.begin(), ranked.end());
-  std::vector<std::string> out;
+  std::vector<std::size_t> out;
   for (const auto& [distance, i] : ranked) {
     if (out.size() == count) break;
-    if (std::find(out.begin(), out.end(), candidates[i]) == out.end()) out.push_back(candidates[i]);
+    const auto same = [&, place = i](std::size_t other) { return candidates[other] == candidates[place]; };
+    if (std::none_of(out.begin(), out.end(), same)) out.push_back(i);
   }
   return out;
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const auto found = nearest(word, candidates, 1);
-  return found.empty() ? "" : fmt::format(" (did you mean '{}'?)", found[0]);
+  return found.empty() ? "" : fmt::format(" (did you mean '{}'?)", candidates[found[0]]);
 }
 
 }  // namespace reshard
