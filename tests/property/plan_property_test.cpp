@@ -201,6 +201,16 @@ class Mutation {
     --random_.among(spans_of(t))->length;
     return made();
   }
+  // One of two equal parts of a rank written twice in place of the other: the count stays right.
+  std::optional<Plan> repeated() {
+    for (std::size_t k = 1; k < transfers_.size(); ++k) {
+      const Transfer& before = transfers_[k - 1];
+      if (before.target != transfers_[k].target || before.elements() != transfers_[k].elements()) continue;
+      transfers_[k] = before;
+      return made();
+    }
+    return std::nullopt;
+  }
   // Nothing when both ends would stay as they are.
   std::optional<Plan> swapped() {
     Transfer& t = transfers_[static_cast<std::size_t>(pick())];
@@ -231,7 +241,7 @@ void expect_found(const Plan& wrong, const char* what) {
 
 TEST(PlanProperty, VerifyFindsEveryMutation) {
   Random random(seed_from_environment() + 8);
-  int tried = 0;
+  int tried = 0, repeated = 0;
   for (int k = 0; k < 1500 && !HasFailure(); ++k) {
     const Ends ends = random_ends(random);
     const Plan p = plan(ends.source, ends.target);
@@ -241,9 +251,14 @@ TEST(PlanProperty, VerifyFindsEveryMutation) {
     for (const bool source : {true, false})
       if (const auto wrong = Mutation(p, random).shifted(source)) expect_found(*wrong, "a shifted span");
     if (const auto wrong = Mutation(p, random).shortened()) expect_found(*wrong, "a shortened span");
+    if (const auto wrong = Mutation(p, random).repeated()) {
+      expect_found(*wrong, "one part in place of another");
+      ++repeated;
+    }
     ++tried;
   }
   EXPECT_GT(tried, 1000);
+  EXPECT_GT(repeated, 200);
 }
 
 TEST(PlanProperty, VerifyFindsSwappedEnds) {
