@@ -62,12 +62,12 @@ struct StorageOrder {
 
 struct LayoutSpec {
   Dtype dtype = Dtype::f32;
-  std::vector<Index> shape;  // of the stored tensor
-  Mesh mesh;
-  std::vector<std::vector<Cut>> cuts;  // per stored dimension; may be shorter than shape
-  std::vector<AxisKind> kinds;         // per leaf axis; `cut` is filled in; may be empty
-  std::vector<Slice> view;             // per stored dimension; empty = all of it
-  StorageOrder storage;
+  std::vector<Index> shape = {};  // of the stored tensor
+  Mesh mesh = {};
+  std::vector<std::vector<Cut>> cuts = {};  // per stored dimension; may be shorter than shape
+  std::vector<AxisKind> kinds = {};         // per leaf axis; `cut` is filled in; may be empty
+  std::vector<Slice> view = {};             // per stored dimension; empty = all of it
+  StorageOrder storage = {};
 };
 
 class Layout {

@@ -1,0 +1,135 @@
+#include "convert/job.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/ranges.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+
+namespace reshard::convert_detail {
+namespace {
+
+constexpr Index kUnitBytes = Index{16} << 20;  // large enough to pay for claiming it, small enough to share a file
+
+std::vector<TensorInfo> logical_tensors(const ModelLayout& model) {
+  std::vector<TensorInfo> tensors;
+  for (const ModelTensor& tensor : model.tensors()) tensors.push_back(tensor.tensor);
+  return tensors;
+}
+
+ResolveSettings with_config(ResolveSettings settings, const Checkpoint& checkpoint) {
+  if (settings.config.empty()) settings.config = checkpoint.config_text();
+  return settings;
+}
+
+ModelLayout target_layout(const ConvertRequest& request, const Checkpoint& checkpoint, const ModelLayout& from) {
+  const std::vector<TensorInfo> tensors = logical_tensors(from);
+  if (!request.to) return whole_tensors(tensors);
+  return resolve(*request.to, tensors, with_config(request.to_settings, checkpoint));
+}
+
+// Every stored tensor of every rank is in the source with the shape that its layout says.
+void check_source(const Checkpoint& checkpoint, const ModelLayout& from) {
+  for (Index ordinal = 0; ordinal < from.mesh().size(); ++ordinal) {
+    const RankId rank = from.mesh().rank_at_ordinal(ordinal);
+    for (const TensorInfo& expected : from.stored_on(rank)) {
+      const CheckpointTensor* found = checkpoint.find(expected.name, rank);
+      if (!found)
+        fail(Code::corrupt, "{}: tensor {} of rank {} is missing", checkpoint.folder(), expected.name, rank.value());
+      if (found->tensor == expected) continue;
+      fail(Code::corrupt, "{}: tensor {} of rank {} is {}[{}], but its layout says {}[{}]",
+           checkpoint.path_of(found->file), expected.name, rank.value(), name_of(found->tensor.dtype),
+           fmt::join(found->tensor.shape, ","), name_of(expected.dtype), fmt::join(expected.shape, ","));
+    }
+  }
+}
+
+std::vector<int> match_tensors(const ModelLayout& from, const ModelLayout& to) {
+  std::vector<int> source;
+  for (const ModelTensor& tensor : to.tensors()) {
+    const ModelTensor* found = from.find(tensor.tensor.name);
+    if (!found) fail(Code::invalid_argument, "tensor {} is in the target but not in the source", tensor.tensor.name);
+    source.push_back(static_cast<int>(found - from.tensors().data()));
+  }
+  return source;
+}
+
+void add_units(Job& job, int stored, RankId rank, const OutputPlace& place) {
+  const StoredTensor& tensor = job.to.stored()[static_cast<std::size_t>(stored)];
+  const Index size = element_bytes(job.to, tensor);
+  const std::vector<Index> shape = job.to.local_shape(tensor, rank);
+  for (LocalBox& box : split(whole_box(shape), std::max<Index>(1, kUnitBytes / size))) {
+    const Index offset = place.offset + linear_begin(box, shape) * size;
+    const Index bytes = box.elements() * size;
+    job.units.push_back({place.file, stored, rank, std::move(box), offset, bytes});
+    job.bytes += bytes;
+  }
+}
+
+void lay_out_units(Job& job) {
+  for (Index ordinal = 0; ordinal < job.to.mesh().size(); ++ordinal) {
+    const RankId rank = job.to.mesh().rank_at_ordinal(ordinal);
+    for (int stored = 0; stored < std::ssize(job.to.stored()); ++stored)
+      if (const auto place = job.output.find(job.to.stored()[static_cast<std::size_t>(stored)].name, rank))
+        add_units(job, stored, rank, *place);
+  }
+  std::ranges::sort(job.units, {}, [](const Unit& unit) { return std::pair(unit.file, unit.file_offset); });
+  job.units_of.assign(job.output.files().size(), 0);
+  for (const Unit& unit : job.units) ++job.units_of[static_cast<std::size_t>(unit.file)];
+}
+
+}  // namespace
+
+Index element_bytes(const ModelLayout& model, const StoredTensor& stored) {
+  return bytes_of(model.tensors()[static_cast<std::size_t>(stored.parts.front())].tensor.dtype);
+}
+
+Job make_job(const ConvertRequest& request) {
+  Checkpoint checkpoint = open_checkpoint(request.source);
+  ModelLayout from = source_layout(checkpoint, request.from ? &*request.from : nullptr,
+                                   with_config(request.from_settings, checkpoint));
+  check_source(checkpoint, from);
+  ModelLayout to = target_layout(request, checkpoint, from);
+  std::vector<int> source_tensor = match_tensors(from, to);
+  CheckpointOutput output = checkpoint_output(to, checkpoint.origin(), {.max_file_bytes = request.max_file_bytes});
+  Job job{std::move(checkpoint),
+          std::move(from),
+          std::move(to),
+          std::move(output),
+          {},
+          {},
+          std::move(source_tensor),
+          request.plan,
+          0};
+  lay_out_units(job);
+  return job;
+}
+
+void skip_finished(Job& job, const std::vector<bool>& finished) {
+  std::erase_if(job.units, [&](const Unit& unit) { return finished[static_cast<std::size_t>(unit.file)]; });
+  for (std::size_t file = 0; file < finished.size(); ++file)
+    if (finished[file]) job.units_of[file] = 0;
+}
+
+void account(const Job& job, ConvertReport& report) {
+  std::map<std::pair<int, int>, Index> classes;  // tensors by their two layouts
+  for (std::size_t k = 0; k < job.to.tensors().size(); ++k) {
+    const ModelTensor& source = job.from.tensors()[static_cast<std::size_t>(job.source_tensor[k])];
+    ++classes[{source.layout, job.to.tensors()[k].layout}];
+  }
+  for (const auto& [layouts, tensors] : classes) {
+    const Certificate certificate = plan(job.from.layouts()[static_cast<std::size_t>(layouts.first)],
+                                         job.to.layouts()[static_cast<std::size_t>(layouts.second)], job.plan)
+                                        .certificate();
+    report.moved += certificate.sent * tensors;
+    report.needed += certificate.needed * tensors;
+    report.in_place += certificate.copied * tensors;
+  }
+  report.tensors = std::ssize(job.to.tensors());
+  report.files = std::ssize(job.output.files());
+  report.bytes = job.bytes;
+}
+
+}  // namespace reshard::convert_detail

@@ -1,0 +1,170 @@
+#include "convert/partial_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/fail.h"
+
+namespace reshard::convert_detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLock = ".lock";
+constexpr const char* kConversion = ".conversion";
+
+[[noreturn]] void fail_errno(std::string_view doing, const std::string& path) {
+  fail(Code::io, "{}: {} failed: {}", path, doing, std::strerror(errno));
+}
+
+OpenFile open_file(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+  if (fd < 0) fail_errno("opening", path);
+  return OpenFile(fd);
+}
+
+void write_all(int fd, Index offset, std::span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EFAULT) fail(Code::corrupt, "{}: a source file shrank while it was read", path);
+    if (written <= 0) fail_errno("writing", path);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += written;
+  }
+}
+
+void write_small(const std::string& path, std::string_view text) {
+  const OpenFile file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(file.fd(), 0, std::as_bytes(std::span(text)), path);
+  if (::fsync(file.fd()) != 0) fail_errno("syncing", path);
+}
+
+void sync_folder(const std::string& path) {
+  const OpenFile folder = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (::fsync(folder.fd()) != 0) fail_errno("syncing", path);
+}
+
+std::string read_small(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return in ? text.str() : "";
+}
+
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+void rename_file(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail_errno("renaming to " + to, from);
+}
+
+}  // namespace
+
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+OpenFile::~OpenFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+PartialFolder::PartialFolder(const std::string& out, const std::string& conversion)
+    : out_(without_slash(out)), path_(out_ + ".partial") {
+  if (out_.empty()) fail(Code::invalid_argument, "no output folder is given");
+  if (fs::symlink_status(out_).type() != fs::file_type::not_found)
+    fail(Code::invalid_argument, "{} exists; give another output, or remove it first", out_);
+  create("");
+  lock_ = open_file(path_ + "/" + kLock, O_RDWR | O_CREAT);
+  if (::flock(lock_.fd(), LOCK_EX | LOCK_NB) != 0)
+    fail(Code::io, "{}: another conversion is writing it; wait for it or give another output", path_);
+  if (read_small(path_ + "/" + kConversion) == conversion) return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    if (entry.path().filename() != kLock) fs::remove_all(entry.path());
+  write_small(path_ + "/" + kConversion, conversion);
+  sync_folder(path_);
+}
+
+void PartialFolder::create(const std::string& name) const {
+  std::error_code error;
+  fs::create_directories(name.empty() ? fs::path(path_) : fs::path(path_) / name, error);
+  if (error) fail(Code::io, "{}: creating the folder failed: {}", path_, error.message());
+}
+
+std::vector<bool> PartialFolder::finished(const std::vector<OutputFile>& files) const {
+  std::vector<bool> finished;
+  for (const OutputFile& file : files) {
+    struct stat status {};
+    finished.push_back(::stat(path_of(file).c_str(), &status) == 0 && status.st_size == file.bytes);
+  }
+  return finished;
+}
+
+void PartialFolder::begin(const OutputFile& file) const {
+  create(fs::path(file.name).parent_path());
+  const std::string path = unfinished(file);
+  const OpenFile opened = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (::ftruncate(opened.fd(), file.bytes) != 0) fail_errno("setting its size", path);
+  const std::string prefix = safetensors_prefix(file.header);
+  write_all(opened.fd(), 0, std::as_bytes(std::span(prefix)), path);
+}
+
+OpenFile PartialFolder::open_unfinished(const OutputFile& file) const { return open_file(unfinished(file), O_WRONLY); }
+
+void PartialFolder::write(int fd, Index offset, std::span<const std::byte> bytes, const OutputFile& file) const {
+  write_all(fd, offset, bytes, unfinished(file));
+}
+
+void PartialFolder::finish(const OutputFile& file) const {
+  const OpenFile opened = open_unfinished(file);
+  if (::fsync(opened.fd()) != 0) fail_errno("syncing", unfinished(file));
+  rename_file(unfinished(file), path_of(file));
+  sync_folder(fs::path(path_of(file)).parent_path());
+}
+
+void PartialFolder::write_text(const OutputText& text) const {
+  create(fs::path(text.name).parent_path());
+  write_small(path_ + "/" + text.name, text.text);
+}
+
+void PartialFolder::copy_side_file(const std::string& from, const std::string& name) const {
+  std::error_code error;
+  fs::create_directories((fs::path(path_) / name).parent_path(), error);
+  if (!error)
+    fs::copy(fs::path(from) / name, fs::path(path_) / name,
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+  if (error) fail(Code::io, "{}/{}: copying it to {} failed: {}", from, name, path_, error.message());
+}
+
+void PartialFolder::publish() {
+  ::unlink((path_ + "/" + kConversion).c_str());
+  ::unlink((path_ + "/" + kLock).c_str());
+  sync_folder(path_);
+  // Not over an existing folder, even one that appeared meanwhile.
+  if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, out_.c_str(), RENAME_NOREPLACE) != 0)
+    fail_errno("renaming to " + out_, path_);
+  const fs::path parent = fs::path(out_).parent_path();
+  sync_folder(parent.empty() ? "." : parent.string());
+}
+
+void PartialFolder::require_space(Index bytes) const {
+  struct statvfs status {};
+  if (::statvfs(path_.c_str(), &status) != 0) fail_errno("asking for free space", path_);
+  const auto free = static_cast<unsigned long long>(status.f_bavail) * status.f_frsize;
+  if (static_cast<unsigned long long>(bytes) > free)
+    fail(Code::io, "{}: the output needs {} bytes more, but only {} are free", path_, bytes, free);
+}
+
+}  // namespace reshard::convert_detail

@@ -1,0 +1,30 @@
+// What the processes of a conversion share besides files: counters in memory mapped before they are forked.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+#include "reshard/index.h"
+
+namespace reshard::convert_detail {
+
+// Counters start at zero. Lock-free, so a process that dies leaves them usable.
+class SharedState {
+ public:
+  explicit SharedState(std::size_t files);
+  ~SharedState();
+  SharedState(const SharedState&) = delete;
+  SharedState& operator=(const SharedState&) = delete;
+
+  std::atomic<Index>& next_unit() { return counters_[0]; }
+  std::atomic<Index>& bytes_done() { return counters_[1]; }
+  std::atomic<Index>& files_done() { return counters_[2]; }
+  // Units of a file that are done.
+  std::atomic<Index>& units_done(int file) { return counters_[3 + static_cast<std::size_t>(file)]; }
+
+ private:
+  std::span<std::atomic<Index>> counters_;
+};
+
+}  // namespace reshard::convert_detail
