@@ -16,8 +16,8 @@
 
 namespace reshard::fabric {
 
-// A line of its own per slot: slots are written by different ranks at the same time. (On two cores packed slots measured
-// the same; the lines are for machines with more.)
+// A line of its own per slot: slots are written by different ranks at the same time. (On two cores packed slots
+// measured the same; the lines are for machines with more.)
 struct alignas(64) SignalCell {
   std::atomic<std::uint64_t> value{0};
 };
