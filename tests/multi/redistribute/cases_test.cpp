@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "redistribute/moved_tensor.h"
 #include "reshard/error.h"
@@ -16,6 +17,8 @@ struct Move {
   const char* target;
   Index more_ranks = 0;  // in the world, beyond those of the meshes
 };
+
+void PrintTo(const Move& move, std::ostream* out) { *out << move.source << "  ->  " << move.target; }
 
 // Letters are the classes of the acceptance cases.
 const Move moves[] = {

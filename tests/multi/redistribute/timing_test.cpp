@@ -8,6 +8,7 @@
 #include "property/random.h"
 #include "redistribute/moved_tensor.h"
 #include "reshard/error.h"
+#include "reshard/executor.h"
 
 namespace reshard::multi {
 namespace {
@@ -34,6 +35,29 @@ TEST_P(Timing, EarlyAndLateRanksSeeTheirEpoch) {
       poison_all(a, source_poison);
       if (random.one_in(4)) std::this_thread::sleep_for(std::chrono::microseconds(random.below(4000)));
       expect_filled(world, b, epoch, target_poison);
+    }
+  });
+}
+
+// A world's check of calls makes all ranks begin together; a program alone must not count on that.
+TEST_P(Timing, ReadersWaitForLateOwners) {
+  const unsigned seed = seed_from_environment();
+  const Layout source = layout("i32[40,13] on (x=5) {0: x}"), target = layout("i32[40,13] on (x=5) {1: x}");
+  run_ranks(GetParam(), 5, [&](World& world) {
+    Random random(seed + static_cast<unsigned>(world.rank().value()));
+    Endpoint& endpoint = world.endpoint();
+    Tensor a = world.allocate(source), b = world.allocate(target);
+    poison_all(b, target_poison);
+    Executor executor(redistribute_program(source, target, world.rank(), 5), endpoint);
+    const auto deadline = Clock::now() + 60s;
+    executor.bind(
+        {.windows = {a.window(), b.window()},
+         .signals = {endpoint.create_signal("ready", 5, deadline), endpoint.create_signal("done", 5, deadline)}});
+    for (std::uint64_t run = 0; run < 60; ++run) {
+      if (random.one_in(4)) std::this_thread::sleep_for(std::chrono::microseconds(random.below(4000)));
+      fill(world, a, run, source_poison);
+      executor.run(run, deadline);
+      expect_filled(world, b, run, target_poison);
     }
   });
 }
