@@ -45,6 +45,7 @@ configure_package_config_file(cmake/reshard-config.cmake.in ${PROJECT_BINARY_DIR
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/reshard-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(TARGETS reshard_library EXPORT reshard-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(DIRECTORY include/reshard DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/reshard COMPONENT library FILES_MATCHING PATTERN "*.yaml")
 install(EXPORT reshard-targets NAMESPACE reshard:: DESTINATION ${package_dir} COMPONENT library)
 install(FILES ${PROJECT_BINARY_DIR}/reshard-config.cmake ${PROJECT_BINARY_DIR}/reshard-config-version.cmake
   DESTINATION ${package_dir} COMPONENT library)

@@ -89,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Published, RealModel,
                                          Case{"qwen2.5-14b", "qwen2-packed", "(tp=7)", 579},
                                          Case{"qwen1-72b", "qwen1", "(pp=4, tp=8)", 643},
                                          Case{"qwen1-72b", "qwen1", "(fsdp=2, tp=3)", 643},
+                                         Case{"all-minilm-l6-v2", "bert", "trainer(fsdp=2, tp=2)", 104},
+                                         Case{"all-minilm-l6-v2", "bert-packed", "inference(tp=3)", 104},
                                          Case{"qwen3.5-moe-25b", "qwen3-moe", "(tp=8)", 22213},
                                          Case{"qwen3.5-moe-25b", "qwen3-moe", "(pp=2, fsdp=2, ep=7, tp=3)", 22213}));
 

@@ -69,6 +69,20 @@ TEST(Safetensors, HeaderIsThatOfTheReferenceLibrary) {
   EXPECT_EQ(h.data_begin() % 8, 0);
 }
 
+// The order in which the reference library wrote one tensor of each dtype, named by it.
+TEST(Safetensors, DtypeOrderIsThatOfTheReferenceLibrary) {
+  const std::vector<Dtype> order = {Dtype::u64, Dtype::i64, Dtype::f64,    Dtype::complex64, Dtype::f32,
+                                    Dtype::u32, Dtype::i32, Dtype::f16,    Dtype::u16,       Dtype::i16,
+                                    Dtype::i8,  Dtype::u8,  Dtype::boolean};
+  std::vector<TensorInfo> tensors;
+  for (const Dtype dtype : all_dtypes()) {
+    if (std::find(order.begin(), order.end(), dtype) != order.end()) tensors.push_back({"t", dtype, {1}});
+  }
+  sort_as_reference(tensors);
+  ASSERT_EQ(tensors.size(), order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(tensors[i].dtype, order[i]) << i;
+}
+
 TEST(Safetensors, RawHeaderIsWrittenBackByteForByte) {
   // Order, spaces and offsets that no serialiser of ours would choose.
   const std::string file = raw_file(
