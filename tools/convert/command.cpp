@@ -102,9 +102,10 @@ std::string report_text(const ConvertReport& report, const Flags& flags) {
   table.row({"had to move", bytes_text(report.needed)});
   table.row({"stayed on its rank", bytes_text(report.in_place)});
   table.row({"planned in", seconds_text(report.plan_seconds)});
-  table.row({"written in", fmt::format("{}, {:.2f} GB/s, {}", seconds_text(report.move_seconds),
-                                       rate(report.bytes, report.move_seconds),
-                                       count_text(report.processes, report.processes == 1 ? "process" : "processes"))});
+  table.row(
+      {"written in",
+       fmt::format("{}, {:.2f} GB/s, {}", seconds_text(report.move_seconds), rate(report.bytes, report.move_seconds),
+                   report.processes == 1 ? "1 process" : count_text(report.processes) + " processes")});
   if (flags.verify)
     table.row({"verified in", fmt::format("{}, every byte equal", seconds_text(report.verify_seconds))});
   table.row({"memory of a process", bytes_text(peak_resident())});

@@ -84,8 +84,8 @@ int run(const Flags& flags) {
   }
   for (const OutputText& text : output.texts()) write_file(flags.out + "/" + text.name, text.text);
   if (!list.config_text.empty()) write_file(flags.out + "/config.json", list.config_text);
-  print(fmt::format("{}: {}, {}, {}\n", flags.out, count_text(std::ssize(chosen), "tensors"),
-                    count_text(std::ssize(output.files()), "files"), bytes_text(bytes)));
+  print(fmt::format("{}: {}, {}, {}\n", flags.out, count_text(std::ssize(chosen), "tensor"),
+                    count_text(std::ssize(output.files()), "file"), bytes_text(bytes)));
   return kDone;
 }
 
