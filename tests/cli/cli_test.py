@@ -1,0 +1,246 @@
+#!/usr/bin/python3
+"""cli_test.py RESHARD [Golden|Errors|..]: runs the command line and looks at what comes out.
+
+cli_test.py RESHARD --update writes tests/golden/cli anew; read the difference before committing it.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "cli"
+REAL = "tests/data/real/"
+RESHARD = ""
+
+ROWS = "f32[4,2] on (r=4) {0: r}"
+BLOCKS = "f32[4,2] on (y=2, x=2) {0: y, 1: x}"
+
+# Name of the golden file: arguments.
+CASES = {
+    "explain_4x1_2x2": ["explain", ROWS, BLOCKS],
+    "explain_4x1_2x2_colour": ["explain", ROWS, BLOCKS, "--color", "always"],
+    "explain_4x1_2x2_json": ["explain", ROWS, BLOCKS, "--json"],
+    "explain_one_layout": ["explain", "f32[10,7] on (dp=2, tp=3) {1: tp}"],
+    "explain_one_dimension_uneven": ["explain", "f32[10] on (a=4) {0: a}", "f32[10] on (a=3)@4 {0: a:balanced}"],
+    "explain_empty_shards": ["explain", "bf16[5] on (a=4) {0: a}", "bf16[5] on (a=8) {0: a}"],
+    "explain_lcm": ["explain", "f32[12] on (a=4) {0: a}", "f32[12] on (a=6) {0: a}"],
+    "explain_replicas": ["explain", "f32[4,4] on (dp=2, tp=2) {1: tp}", "f32[4,4] on (tp=4)@4 {0: tp}"],
+    "explain_strided": ["explain", "f32[12,4] on (tp=2) {0: tp:strided(3)}", "f32[12,4] on (tp=2) {0: tp}"],
+    "explain_three_dimensions": ["explain", "f32[4,6,8] on (a=2, b=2, c=2) {0: a, 1: b, 2: c}",
+                                 "f32[4,6,8] on (a=8) {2: a}"],
+    "explain_elided": ["explain", "f32[4096,4096] on (a=64) {0: a}", "f32[4096,4096] on (a=64) {1: a}"],
+    "explain_zero_size": ["explain", "f32[0,4] on (a=2) {0: a}", "f32[0,4] on (a=2) {1: a}"],
+    "explain_scalar": ["explain", "f32[] on (a=2) {}", "f32[] on (a=2)@2 {}"],
+    "explain_stage": ["explain", "f32[16] on (pp=4, tp=2) {0: tp, pp: at(2)}"],
+    "explain_view": ["explain", "bf16[6144,4096][0:4096, :] on (tp=4) {0: tp}"],
+    "explain_as_dtensor": ["explain", "--as", "dtensor", "f32[8,8] on (dp=2, tp=2) {0: tp dp}", BLOCKS],
+    "explain_as_jax": ["explain", "--as", "jax", BLOCKS],
+    "plan_tensor": ["plan", "bf16[8192,8192] on (dp=2, tp=4) {0: tp dp}", "bf16[8192,8192] on (tp=6)@8 {1: tp}",
+                    "--matrix", "--verify"],
+    "plan_tensor_json": ["plan", ROWS, BLOCKS, "--json", "--matrix"],
+    "plan_out": ["plan", ROWS, BLOCKS, "--out", "-"],
+    "plan_many_ranks": ["plan", "f32[64,64] on (a=64) {0: a}", "f32[64,64] on (a=64)@64 {1: a}", "--matrix",
+                        "--ranks-per-host", "8"],
+    "plan_modulo": ["plan", "f32[64] on (a=4) {}", "f32[64] on (a=8)@4 {0: a}", "--policy", "modulo", "--matrix"],
+    "plan_model": ["plan", "--model", REAL + "llama3.1-70b.shapes.tsv", "--from", "models/llama.yaml", "--from-mesh",
+                   "trainer(pp=4, dp=2, tp=8)", "--to", "models/llama.yaml", "--to-mesh", "inference(dp=4, tp=4)@64",
+                   "--matrix", "--verify"],
+    "inspect": ["inspect", "tests/golden/cli/tiny.safetensors"],
+    "inspect_json": ["inspect", "tests/golden/cli/tiny.safetensors", "--json"],
+}
+
+
+def run(args, stdin="", **settings):
+    environment = {"PATH": os.environ["PATH"], "COLUMNS": "100", "TERM": "xterm"} | settings.pop("env", {})
+    return subprocess.run([RESHARD, *args], input=stdin, capture_output=True, text=True, cwd=ROOT, env=environment,
+                          timeout=120, **settings)
+
+
+def without_times(text):
+    text = re.sub(r"\bin \d+\.\d+ (ms|s)\b", "in TIME", text)
+    return re.sub(r'("\w+_seconds": )[-\d.e]+', r"\1TIME", text)
+
+
+class Golden(unittest.TestCase):
+    maxDiff = None
+
+    def test_output_is_as_committed(self):
+        for name, args in CASES.items():
+            with self.subTest(name):
+                done = run(args)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(without_times(done.stdout), (GOLDEN / f"{name}.txt").read_text(encoding="utf-8"))
+
+    def test_no_file_is_left_over(self):
+        self.assertEqual({path.stem for path in GOLDEN.glob("*.txt")}, set(CASES))
+
+    def test_the_picture_of_the_running_example(self):
+        lines = [line.strip() for line in run(CASES["explain_4x1_2x2"]).stdout.splitlines()]
+        text = "\n".join(lines)
+        for part in ("┌────┰────┐", "│r0.0┃r0.1│", "│r1.0┃r1.1│", "┝━━━━╋━━━━┥  ← target cut lines (1 row cut + 1 col cut)",
+                     "│r2.0┃r2.1│", "│r3.0┃r3.1│", "└────┸────┘", "( lcm(4,2), lcm(1,2) ) = 4×2"):
+            self.assertIn(part, text)
+        moves = ["0 · (0,0)   ──▶       0 · (0,0)", "0 · (0,1)   ──▶       1 · (0,0)", "1 · (0,0)   ──▶       0 · (1,0)",
+                 "1 · (0,1)   ──▶       1 · (1,0)", "2 · (0,0)   ──▶       2 · (0,0)", "2 · (0,1)   ──▶       3 · (0,0)",
+                 "3 · (0,0)   ──▶       2 · (1,0)", "3 · (0,1)   ──▶       3 · (1,0)"]
+        self.assertIn("source rank·idx       target rank·idx\n" + "─" * 15 + " " * 7 + "─" * 15 + "\n" + "\n".join(moves), text)
+
+    def test_lines_keep_to_the_width(self):
+        for width in (80, 100, 160):
+            done = run(["explain", "f32[64,64] on (a=32) {1: a}", "f32[64,64] on (a=8, b=4) {0: a, 1: b}", "--width", str(width)])
+            pictures = [line for line in done.stdout.split("3. The map")[0].splitlines() if re.match(" *[┌│├┝└]", line)]
+            self.assertGreater(len(pictures), 10)
+            self.assertLessEqual(max(map(len, pictures)), width)
+
+
+class Errors(unittest.TestCase):
+    def refused(self, args, *words, stdin=""):
+        done = run(args, stdin)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(done.stderr.count("reshard: "), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_bad_usage_and_input_are_one_message_and_2(self):
+        self.refused(["explain"], "required", "reshard explain --help")
+        self.refused(["nonsense"], "nonsense")
+        self.refused(["explain", "f32[4,2 on (r=4) {0: r}"])
+        self.refused(["explain", ROWS, "f32[4,3] on (r=4) {0: r}"], "[4,3]")
+        self.refused(["explain", ROWS, BLOCKS, "--color", "pink"], "--color pink")
+        self.refused(["explain", "f32[4] on (a=1000000) {}"], "1,000,000")
+        self.refused(["explain", ROWS, BLOCKS, "--svg", "/no/such/folder/x.svg"], "/no/such/folder/x.svg")
+        self.refused(["explain", "f32[4] on (a=2) {a: partial(sum)}", "f32[4] on (a=2) {0: a}"], "partial")
+        self.refused(["plan", ROWS], "two layouts")
+        self.refused(["plan", ROWS, BLOCKS, "--policy", "fastest"], "--policy")
+        self.refused(["plan", ROWS, BLOCKS, "--from", "a.yaml"], "--model")
+        self.refused(["plan", "--model", "nowhere.shapes.tsv", "--from", "models/llama.yaml", "--to", "models/llama.yaml"],
+                     "nowhere.shapes.tsv")
+        self.refused(["plan", "--model", REAL + "llama3.1-70b.shapes.tsv"], "--from")
+        self.refused(["inspect", "tests/golden"], "tests/golden")
+        self.refused(["inspect", "README.nowhere"], "README.nowhere")
+        self.refused(["verify", "/no/such/plan.json"], "/no/such/plan.json")
+        self.refused(["verify", "-"], stdin="{}")
+        self.refused(["verify", "-"], stdin="not json")
+
+    def test_nothing_asked_shows_the_help_and_2(self):
+        done = run([])
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("explain", done.stderr)
+
+    def test_a_broken_plan_is_1_with_its_faults(self):
+        plan = json.loads(run(CASES["plan_out"]).stdout)
+        self.assertEqual(run(["verify", "-"], json.dumps(plan)).returncode, 0)
+        plan["transfers"].pop(3)
+        done = run(["verify", "-"], json.dumps(plan))
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("not sound: 1 fault\n  rank 1: 1 of 2 target elements are written", done.stdout)
+
+
+class Json(unittest.TestCase):
+    def test_explain_and_plan_agree_and_are_exact(self):
+        source, target = "bf16[8191,3] on (dp=2, tp=4) {0: tp dp}", "bf16[8191,3] on (tp=6)@8 {0: tp}"
+        shown = json.loads(run(["explain", source, target, "--json"]).stdout)
+        planned = json.loads(run(["plan", source, target, "--json", "--matrix", "--verify"]).stdout)
+        self.assertEqual(shown["certificate"]["sent"], 8191 * 3 * 2)
+        self.assertEqual(planned["sent"], 8191 * 3 * 2)
+        self.assertEqual(sum(entry["bytes"] for entry in planned["matrix"]), 8191 * 3 * 2)
+        self.assertEqual(planned["faults"], [])
+        # Every element of the tensor arrives once.
+        rows = [row for entry in shown["transfers"] for begin, end in entry["slice"][0] for row in range(begin, end)]
+        self.assertEqual(sorted(rows), list(range(8191)))
+
+    def test_totals_of_a_model_are_sums_over_its_ranks(self):
+        planned = json.loads(run([*CASES["plan_model"], "--json"]).stdout)
+        self.assertEqual(planned["tensors"], 723)
+        for side in ("sent", "received"):
+            self.assertEqual(sum(rank[side] for rank in planned["ranks"]), planned["sent"])
+        # At least one whole copy for each of the four replicas, none of which was there before.
+        self.assertGreaterEqual(planned["sent"], 4 * planned["tensor_bytes"])
+        self.assertEqual(planned["sent"], planned["needed"])
+
+
+class Svg(unittest.TestCase):
+    def test_every_picture_is_well_formed(self):
+        for name, args in CASES.items():
+            if args[0] != "explain" or "--as" in args:
+                continue
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "picture.svg"
+                self.assertEqual(run([*args, "--svg", str(path)]).returncode, 0)
+                root = xml.parse(path).getroot()
+                self.assertTrue(root.tag.endswith("svg"))
+                texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+                self.assertTrue(any("layout" in text for text in texts))
+                self.assertNotIn("nan", path.read_text(encoding="utf-8"))
+
+    def test_the_stamps_are_in_the_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "picture.svg"
+            run(["explain", ROWS, BLOCKS, "--svg", str(path)])
+            text = path.read_text(encoding="utf-8")
+        for stamp in ("r0.0", "r0.1", "r1.0", "r2.1", "r3.1"):
+            self.assertEqual(text.count(f">{stamp}<"), 1)
+
+
+class Help(unittest.TestCase):
+    def test_examples_work_as_printed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "reshard").symlink_to(RESHARD)
+            environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+            for command in ([], ["explain"], ["plan"], ["verify"], ["inspect"]):
+                done = run([*command, "--help"])
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                example = done.stdout.split("Example")[1].split("\n", 1)[1]
+                for line in filter(None, map(str.strip, example.splitlines())):
+                    ran = subprocess.run(["bash", "-o", "pipefail", "-c", line], cwd=ROOT, env=environment,
+                                         capture_output=True, text=True, timeout=120)
+                    self.assertEqual(ran.returncode, 0, f"{line}\n{ran.stderr}")
+                    self.assertTrue(ran.stdout)
+
+    def test_version(self):
+        self.assertRegex(run(["--version"]).stdout, r"^reshard \d+\.\d+\.\d+\n$")
+
+
+class Pipes(unittest.TestCase):
+    def test_a_reader_that_leaves_is_no_error(self):
+        for prefix in ("", "trap '' PIPE; "):
+            done = subprocess.run(["bash", "-c", prefix + '"$0" explain "$1" "$2" --json | head -1', RESHARD,
+                                   "f32[4096,4096] on (a=64) {0: a}", "f32[4096,4096] on (a=64) {1: a}"],
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual((done.stdout, done.stderr), ("{\n", ""))
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([RESHARD, "--version"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("standard output", done.stderr)
+
+    def test_colour_is_for_terminals(self):
+        self.assertNotIn("\x1b", run(["explain", ROWS, BLOCKS]).stdout)
+        self.assertIn("\x1b", run(["explain", ROWS, BLOCKS, "--color", "always"]).stdout)
+
+
+def update():
+    for path in GOLDEN.glob("*.txt"):
+        path.unlink()
+    for name, args in CASES.items():
+        done = run(args)
+        if done.returncode != 0 or done.stderr:
+            sys.exit(f"{name}: exit {done.returncode}\n{done.stderr}")
+        (GOLDEN / f"{name}.txt").write_text(without_times(done.stdout), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    RESHARD = str(Path(sys.argv.pop(1)).resolve())
+    if sys.argv[1:] == ["--update"]:
+        update()
+    else:
+        unittest.main()

@@ -1,0 +1,73 @@
+// reshard explain LAYOUT [LAYOUT]
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.h"
+#include "explain/explained.h"
+#include "output/output.h"
+#include "plan/plan_flags.h"
+#include "reshard/notation.h"
+
+namespace reshard::cli {
+namespace {
+
+struct Request {
+  std::string source, target;
+  std::string svg, notation;
+  std::string color = "auto";
+  bool json = false;
+  Index rows = 16;
+  int width = 0;
+  PlanFlags plan;
+};
+
+int print_notation(const Request& request) {
+  for (const std::string& text : {request.source, request.target}) {
+    if (text.empty()) continue;
+    const Layout given = layout(text);
+    print((request.notation == "jax" ? to_jax(given) : to_dtensor(given)) + "\n");
+  }
+  return kDone;
+}
+
+int explain(const Request& request) {
+  const ShowOptions show{.rows = request.rows,
+                         .width = request.width > 0 ? request.width : terminal_width(),
+                         .colour = in_colour(colour_named(request.color))};
+  if (!request.notation.empty()) return print_notation(request);
+  std::optional<Layout> target;
+  if (!request.target.empty()) target = layout(request.target);
+  const Explained result = explained(layout(request.source), target, request.plan.options());
+  if (!request.svg.empty()) write_file(request.svg, explain_svg(result));
+  print(request.json ? explain_json(result) : explain_text(result, show));
+  return kDone;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("explain", "Draw a layout, or a move between two: who sends what to whom");
+  const auto request = std::make_shared<Request>();
+  command->add_option("source", request->source, "Layout, as text")->required()->type_name("LAYOUT");
+  command->add_option("target", request->target, "Layout to move to")->type_name("LAYOUT");
+  command->add_option("--svg", request->svg, "Write the picture to FILE, too")->type_name("FILE");
+  command->add_flag("--json", request->json, "Print everything as JSON, with exact numbers");
+  command->add_option("--as", request->notation, "Print only the layouts, in another notation: dtensor or jax")
+      ->check(CLI::IsMember({"dtensor", "jax"}))
+      ->type_name("NOTATION");
+  command->add_option("--color", request->color, "auto, always or never; auto heeds NO_COLOR")->type_name("WHEN");
+  command->add_option("--rows", request->rows, "Rows of each picture and table, 0 for all (16)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command->add_option("--width", request->width, "Columns to fill instead of the terminal's")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  request->plan.add_to(*command);
+  command->footer(
+      "Example:\n"
+      "  reshard explain \"f32[4,2] on (r=4) {0: r}\" \"f32[4,2] on (y=2, x=2) {0: y, 1: x}\"");
+  command->callback([request, &action] { action = [request] { return explain(*request); }; });
+}
+
+}  // namespace reshard::cli

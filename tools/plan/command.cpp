@@ -1,0 +1,108 @@
+// reshard plan LAYOUT LAYOUT, and reshard plan --model LIST --from A.yaml --to B.yaml
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "command.h"
+#include "output/output.h"
+#include "plan/model_plan.h"
+#include "plan/plan_flags.h"
+
+namespace reshard::cli {
+namespace {
+
+struct Request {
+  std::string source, target;
+  ModelRequest model;
+  PlanFlags plan;
+  bool matrix = false, verify = false, json = false;
+  std::string out;
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Code::invalid_argument, message); }
+
+void check(const Request& request) {
+  const bool model = !request.model.list.empty();
+  if (model && !request.source.empty()) refuse("give two layouts or --model, not both (see reshard plan --help)");
+  if (!model && request.target.empty())
+    refuse("give two layouts, or --model LIST --from A.yaml --to B.yaml (see reshard plan --help)");
+  if (model && (request.model.from.empty() || request.model.to.empty()))
+    refuse("--model needs --from A.yaml and --to B.yaml: how the model lies on each side");
+  if (model && !request.out.empty()) refuse("--out writes the plan of one tensor; give two layouts instead of --model");
+  if (!model && !(request.model.from + request.model.to + request.model.from_mesh + request.model.to_mesh +
+                  request.model.config + request.model.shapes)
+                     .empty())
+    refuse("--from, --to, --from-mesh, --to-mesh, --config and --shapes go with --model");
+}
+
+PlanReport plan_tensor(const Request& request) {
+  const Layout source = layout(request.source), target = layout(request.target);
+  const auto begin = std::chrono::steady_clock::now();
+  const Plan plan = reshard::plan(source, target, request.plan.options());
+  const auto planned = std::chrono::steady_clock::now();
+  PlanReport report{.source = source.text(), .target = target.text()};
+  report.seconds = std::chrono::duration<double>(planned - begin).count();
+  report.source_ranks = source.mesh().size();
+  report.target_ranks = target.mesh().size();
+  report.policy = request.plan.policy;
+  report.distinct = 1;
+  report.totals.add(plan, plan.certificate(), 1);
+  if (request.verify) {
+    report.verified = true;
+    const auto checked = std::chrono::steady_clock::now();
+    for (const Fault& fault : verify(plan)) report.faults.push_back(fault.message);
+    report.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - checked).count();
+  }
+  if (request.out == "-") print(plan.json() + "\n");
+  if (!request.out.empty() && request.out != "-") write_file(request.out, plan.json() + "\n");
+  return report;
+}
+
+int run(const Request& request) {
+  check(request);
+  const PlanReport report = request.model.list.empty()
+                                ? plan_tensor(request)
+                                : plan_model(request.model, request.plan.options(), request.verify);
+  if (request.out != "-")
+    print(request.json ? report_json(report, request.matrix)
+                       : report_text(report, request.matrix, request.plan.ranks_per_host));
+  return report.faults.empty() ? kDone : kWrong;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("plan",
+                                         "What a move costs, for one tensor or a whole model: bytes, messages, "
+                                         "busiest ranks");
+  const auto request = std::make_shared<Request>();
+  ModelRequest& model = request->model;
+  command->add_option("source", request->source, "Layout, as text")->type_name("LAYOUT");
+  command->add_option("target", request->target, "Layout to move to")->type_name("LAYOUT");
+  command
+      ->add_option("--model", model.list,
+                   "A checkpoint, an index with --shapes, or a NAME.shapes.tsv: no weights needed")
+      ->type_name("LIST");
+  command->add_option("--shapes", model.shapes, "Shapes of the tensors that the index names")->type_name("TSV");
+  command->add_option("--from", model.from, "Model layout of the source")->type_name("YAML");
+  command->add_option("--to", model.to, "Model layout of the target")->type_name("YAML");
+  command->add_option("--from-mesh", model.from_mesh, "Mesh of the source instead of the file's")->type_name("MESH");
+  command->add_option("--to-mesh", model.to_mesh, "Mesh of the target instead of the file's")->type_name("MESH");
+  command->add_option("--config", model.config, "The model's config.json")->type_name("JSON");
+  request->plan.add_to(*command);
+  command->add_flag("--matrix", request->matrix, "Also bytes from every rank to every rank");
+  command->add_flag("--verify", request->verify, "Also prove every distinct plan right; exit 1 if one is not");
+  command->add_flag("--json", request->json, "Print as JSON, with exact numbers");
+  command
+      ->add_option("--out", request->out, "Write the plan of one tensor as JSON, for reshard verify; - prints it alone")
+      ->type_name("FILE");
+  command->footer(
+      "Examples, the second in the root of the repository:\n"
+      "  reshard plan \"bf16[8192,8192] on (dp=2, tp=4) {0: tp dp}\" \"bf16[8192,8192] on (tp=6)@8 {1: tp}\"\n"
+      "  reshard plan --model tests/data/real/llama3.1-70b.shapes.tsv --verify --from models/llama.yaml --from-mesh "
+      "\"(pp=4, dp=2, tp=8)\" --to models/llama.yaml --to-mesh \"(dp=4, tp=4)@64\"");
+  command->callback([request, &action] { action = [request] { return run(*request); }; });
+}
+
+}  // namespace reshard::cli

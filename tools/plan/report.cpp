@@ -1,0 +1,153 @@
+#include "plan/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "output/numbers.h"
+#include "output/table.h"
+
+namespace reshard::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kBusiest = 5;
+constexpr std::size_t kMatrixRanks = 32;  // rows shown rank by rank
+constexpr std::size_t kMatrixGroups = 16;
+
+std::string busiest_text(const Totals& totals) {
+  Table table({"busiest", "sends>", "to>", "", "busiest", "receives>", "from>"});
+  const auto out = totals.busiest(&RankBytes::sent, kBusiest), in = totals.busiest(&RankBytes::received, kBusiest);
+  for (std::size_t k = 0; k < std::max(out.size(), in.size()); ++k) {
+    std::vector<std::string> row(7);
+    if (k < out.size()) {
+      row[0] = fmt::format("rank {}", out[k].rank.value());
+      row[1] = bytes_text(out[k].sent);
+      row[2] = count_text(out[k].messages_out, "rank");
+    }
+    if (k < in.size()) {
+      row[4] = fmt::format("rank {}", in[k].rank.value());
+      row[5] = bytes_text(in[k].received);
+      row[6] = count_text(in[k].messages_in, "rank");
+    }
+    table.row(std::move(row));
+  }
+  return out.empty() && in.empty() ? "" : "\n" + table.text();
+}
+
+// Ranks of one side of the matrix, in groups.
+struct Side {
+  std::vector<RankId> ranks;
+  std::size_t per_group = 1;
+  std::size_t groups() const { return (ranks.size() + per_group - 1) / per_group; }
+  std::size_t group_of(RankId rank) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(ranks, rank) - ranks.begin()) / per_group;
+  }
+  std::string name(std::size_t group) const {
+    const std::size_t last = std::min((group + 1) * per_group, ranks.size()) - 1;
+    const Index a = ranks[group * per_group].value(), b = ranks[last].value();
+    return a == b ? fmt::format("{}", a) : fmt::format("{}-{}", a, b);
+  }
+};
+
+Side side_of(const Totals& totals, bool sources, Index ranks_per_host) {
+  Side side;
+  for (const auto& [pair, bytes] : totals.pairs) side.ranks.push_back(sources ? pair.first : pair.second);
+  std::ranges::sort(side.ranks);
+  side.ranks.erase(std::unique(side.ranks.begin(), side.ranks.end()), side.ranks.end());
+  if (side.ranks.size() <= kMatrixRanks) return side;
+  side.per_group = std::max<std::size_t>(static_cast<std::size_t>(ranks_per_host), 1);
+  while (side.groups() > kMatrixGroups) side.per_group *= 2;
+  return side;
+}
+
+std::string verdict_text(const PlanReport& report) {
+  if (!report.verified) return "";
+  const std::string what =
+      fmt::format("{} in {}", count_text(report.distinct, "distinct plan"), seconds_text(report.verify_seconds));
+  std::string out = report.faults.empty() ? fmt::format("   verified          {}, no fault\n", what)
+                                          : fmt::format("   verified          {}: {}\n", what,
+                                                        count_text(std::ssize(report.faults), "FAULT"));
+  for (const std::string& fault : report.faults) out += "     " + fault + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string matrix_text(const Totals& totals, Index ranks_per_host) {
+  const Side from = side_of(totals, true, ranks_per_host), to = side_of(totals, false, ranks_per_host);
+  if (from.ranks.empty()) return "\nNothing is sent.\n";
+  std::vector<std::vector<Index>> bytes(from.groups(), std::vector<Index>(to.groups(), 0));
+  for (const auto& [pair, sent] : totals.pairs) bytes[from.group_of(pair.first)][to.group_of(pair.second)] += sent;
+  std::vector<std::string> headings{"from \\ to"};
+  for (std::size_t c = 0; c < to.groups(); ++c) headings.push_back(to.name(c) + ">");
+  Table table(headings);
+  for (std::size_t r = 0; r < from.groups(); ++r) {
+    std::vector<std::string> row{from.name(r)};
+    for (const Index sent : bytes[r]) row.push_back(sent == 0 ? "." : bytes_text(sent));
+    table.row(std::move(row));
+  }
+  return "\nBytes from rank (row) to rank (column)\n" + table.text();
+}
+
+std::string report_text(const PlanReport& report, bool matrix, Index ranks_per_host) {
+  const Totals& totals = report.totals;
+  std::string out = fmt::format("   source            {}\n   target            {}\n", report.source, report.target);
+  if (report.model)
+    out += fmt::format("   tensors           {}, {}, in {} (source, target, shape, turn)\n", count_text(totals.tensors),
+                       bytes_text(totals.tensor_bytes), count_text(report.distinct, "class"));
+  out += fmt::format("   sent              {}{}lower bound {}{}\n", bytes_text(totals.sent),
+                     totals.sent == totals.needed ? " = " : ", ", bytes_text(totals.needed),
+                     totals.sent == totals.needed ? ": no plan sends less" : "");
+  out += fmt::format("   copied in place   {}\n", bytes_text(totals.copied));
+  out += fmt::format(
+      "   messages          {}{}\n", count_text(totals.messages),
+      report.model ? fmt::format(", {} when packed per pair of ranks", count_text(std::ssize(totals.pairs))) : "");
+  out +=
+      fmt::format("   imbalance         out {:.2f} over {}, in {:.2f} over {}\n",
+                  totals.imbalance(&RankBytes::sent, report.source_ranks), count_text(report.source_ranks, "rank"),
+                  totals.imbalance(&RankBytes::received, report.target_ranks), count_text(report.target_ranks, "rank"));
+  out += fmt::format("   planned           in {}, policy {}\n", seconds_text(report.seconds), report.policy);
+  out += verdict_text(report) + busiest_text(totals);
+  return matrix ? out + matrix_text(totals, ranks_per_host) : out;
+}
+
+std::string report_json(const PlanReport& report, bool matrix) {
+  const Totals& totals = report.totals;
+  Json json{{"source", report.source},
+            {"target", report.target},
+            {"policy", report.policy},
+            {"tensors", totals.tensors},
+            {"tensor_bytes", totals.tensor_bytes},
+            {"distinct_plans", report.distinct},
+            {"sent", totals.sent},
+            {"needed", totals.needed},
+            {"copied", totals.copied},
+            {"messages", totals.messages},
+            {"pairs", totals.pairs.size()},
+            {"imbalance_out", totals.imbalance(&RankBytes::sent, report.source_ranks)},
+            {"imbalance_in", totals.imbalance(&RankBytes::received, report.target_ranks)},
+            {"plan_seconds", report.seconds}};
+  if (report.verified) {
+    json["verify_seconds"] = report.verify_seconds;
+    json["faults"] = report.faults;
+  }
+  for (const auto& [rank, bytes] : totals.ranks)
+    json["ranks"].push_back({{"rank", rank.value()},
+                             {"sent", bytes.sent},
+                             {"received", bytes.received},
+                             {"copied", bytes.copied},
+                             {"needed", bytes.needed},
+                             {"peers_out", bytes.messages_out},
+                             {"peers_in", bytes.messages_in}});
+  if (matrix) {
+    json["matrix"] = Json::array();
+    for (const auto& [pair, bytes] : totals.pairs)
+      json["matrix"].push_back({{"source", pair.first.value()}, {"target", pair.second.value()}, {"bytes", bytes}});
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace reshard::cli

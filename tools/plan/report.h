@@ -1,0 +1,50 @@
+// The bytes of many plans added up, and how they are shown.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reshard/plan.h"
+
+namespace reshard::cli {
+
+// Sums over tensors. Confined.
+class Totals {
+ public:
+  // `times` tensors that move as this plan does.
+  void add(const Plan& plan, const Certificate& certificate, Index times);
+
+  Index sent = 0, needed = 0, copied = 0;
+  Index messages = 0;  // one per tensor and pair of ranks
+  Index tensors = 0;
+  Index tensor_bytes = 0;
+  std::map<RankId, RankBytes> ranks;
+  std::map<std::pair<RankId, RankId>, Index> pairs;  // bytes sent from, to
+
+  // Greatest sent (received) by a rank / mean over the ranks of the source (target) mesh.
+  double imbalance(Index RankBytes::*bytes, Index ranks_of_side) const;
+  // The ranks with the most, `count` at most, none with 0.
+  std::vector<RankBytes> busiest(Index RankBytes::*bytes, std::size_t count) const;
+};
+
+struct PlanReport {
+  std::string source, target;  // layouts, or models and meshes
+  Totals totals = {};
+  Index source_ranks = 0, target_ranks = 0;
+  Index distinct = 0;  // plans made
+  double seconds = 0;  // for all of them
+  std::string policy = {};
+  bool model = false;
+  bool verified = false;
+  double verify_seconds = 0;
+  std::vector<std::string> faults = {};
+};
+
+std::string report_text(const PlanReport& report, bool matrix, Index ranks_per_host);
+std::string report_json(const PlanReport& report, bool matrix);
+// Rank by rank up to 32 ranks on a side, group by group above.
+std::string matrix_text(const Totals& totals, Index ranks_per_host);
+
+}  // namespace reshard::cli

@@ -1,0 +1,52 @@
+#include <algorithm>
+
+#include "plan/report.h"
+
+namespace reshard::cli {
+
+void Totals::add(const Plan& plan, const Certificate& certificate, Index times) {
+  sent += certificate.sent * times;
+  needed += certificate.needed * times;
+  copied += certificate.copied * times;
+  messages += certificate.messages * times;
+  tensors += times;
+  tensor_bytes += plan.source().bytes() * times;
+  for (const RankBytes& rank : certificate.ranks) {
+    RankBytes& total = ranks[rank.rank];
+    total.rank = rank.rank;
+    total.sent += rank.sent * times;
+    total.received += rank.received * times;
+    total.copied += rank.copied * times;
+    total.needed += rank.needed * times;
+  }
+  const Index bytes_each = bytes_of(plan.source().dtype());
+  for (const Transfer& transfer : plan.transfers()) {
+    if (transfer.is_local()) continue;
+    const auto [entry, fresh] = pairs.try_emplace({transfer.source, transfer.target}, 0);
+    entry->second += transfer.elements() * bytes_each * times;
+    if (!fresh) continue;
+    ++ranks[transfer.source].messages_out;
+    ++ranks[transfer.target].messages_in;
+  }
+}
+
+double Totals::imbalance(Index RankBytes::*bytes, Index ranks_of_side) const {
+  Index total = 0, greatest = 0;
+  for (const auto& [rank, entry] : ranks) {
+    total += entry.*bytes;
+    greatest = std::max(greatest, entry.*bytes);
+  }
+  return total == 0 ? 1
+                    : static_cast<double>(greatest) * static_cast<double>(ranks_of_side) / static_cast<double>(total);
+}
+
+std::vector<RankBytes> Totals::busiest(Index RankBytes::*bytes, std::size_t count) const {
+  std::vector<RankBytes> busiest;
+  for (const auto& [rank, entry] : ranks)
+    if (entry.*bytes > 0) busiest.push_back(entry);
+  std::ranges::stable_sort(busiest, std::greater{}, bytes);
+  busiest.resize(std::min(busiest.size(), count));
+  return busiest;
+}
+
+}  // namespace reshard::cli
