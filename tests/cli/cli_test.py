@@ -38,6 +38,7 @@ CASES = {
     "explain_zero_size": ["explain", "f32[0,4] on (a=2) {0: a}", "f32[0,4] on (a=2) {1: a}"],
     "explain_scalar": ["explain", "f32[] on (a=2) {}", "f32[] on (a=2)@2 {}"],
     "explain_stage": ["explain", "f32[16] on (pp=4, tp=2) {0: tp, pp: at(2)}"],
+    "explain_pending_sum": ["explain", "f32[8] on (a=2) {a: partial(sum)}"],
     "explain_view": ["explain", "bf16[6144,4096][0:4096, :] on (tp=4) {0: tp}"],
     "explain_as_dtensor": ["explain", "--as", "dtensor", "f32[8,8] on (dp=2, tp=2) {0: tp dp}", BLOCKS],
     "explain_as_jax": ["explain", "--as", "jax", BLOCKS],

@@ -211,10 +211,11 @@ std::string layout_text(const Cutting& cutting, const ShowOptions& options) {
   }
   const double copies = layout.elements() == 0 ? 1 : static_cast<double>(held) / static_cast<double>(layout.elements());
   std::string out = indented("layout  " + layout.text());
-  out += indented(fmt::format("tensor  {}, {}; {} store {}, {:.4g} cop{} of each element",
+  const std::string_view what = layout.has_partial() ? "pending term" : copies == 1 ? "copy" : "copie";
+  out += indented(fmt::format("tensor  {}, {}; {} store {}, {:.4g} {}{} of each element",
                               count_text(layout.elements(), "element"), bytes_text(layout.bytes()),
-                              count_text(layout.mesh().size(), "rank"), bytes_text(stored), copies,
-                              copies == 1 ? "y" : "ies"));
+                              count_text(layout.mesh().size(), "rank"), bytes_text(stored), copies, what,
+                              copies == 1 ? "" : "s"));
   const Frame frame = frame_of(cutting.bounds());
   out += heading("1. The tensor cut into shards, each with the ranks that hold it", options);
   if (nothing_to_draw(cutting)) {

@@ -30,10 +30,14 @@ std::string_view name_of(Checkpoint::Kind kind) {
   return "";
 }
 
+// Of the first file; in a folder of one file per rank, without what is that file's own.
 Metadata metadata_of(const Checkpoint& checkpoint) {
   if (checkpoint.files().empty()) return {};
   const CheckpointFile& first = checkpoint.files().front();
-  return parse_safetensors_text(first.header_text, first.name).metadata;
+  Metadata metadata = parse_safetensors_text(first.header_text, first.name).metadata;
+  if (checkpoint.kind() == Checkpoint::Kind::ranks)
+    std::erase_if(metadata, [](const auto& entry) { return entry.first == "rank"; });
+  return metadata;
 }
 
 // Tensors as a user of the model sees them, with their layouts if they are spread over ranks.
