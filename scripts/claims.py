@@ -171,28 +171,38 @@ edit by hand.
 def table_row(row, note, where):
     verdict = "holds" if row["ok"] else "does not hold"
     measured = shown(row["measured"]) + (f" ({note})" if note else "")
-    cells = [f"`{row['id']}`", row["sentence"], measured, row["target"], verdict, where]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return line_of([f"`{row['id']}`", row["sentence"], measured.replace("|", "\\|"), row["target"], verdict, where])
+
+
+def line_of(cells):
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
+
+
+CELL = re.compile(r"(?<!\\)\|")
 
 
 def rendered_rows(path):
-    """The rows of a claims.md written before, by id."""
+    """The cells of the rows of a claims.md written before, by id: sentence, measured, target, verdict, where."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return {line.split("`")[1]: line for line in lines if line.startswith("| `")}
+    cells = [[cell.strip() for cell in CELL.split(line)[1:-1]] for line in lines if line.startswith("| `")]
+    return {row[0].strip("`"): row[1:] for row in cells if len(row) == 6}
 
 
 def render(path, claims, new_rows):
-    rows = {**rendered_rows(path), **new_rows}
-    for claim in claims.values():
-        unmeasured = f"| `{claim['id']}` | {claim['sentence']} | | {claim['target']} | not yet measured | |"
-        rows.setdefault(claim["id"], unmeasured)
+    """Writes new rows, keeps those measured before against the same target, and says of the rest that they are not."""
+    rows = []
+    for claim_id, claim in claims.items():
+        _, measured, target, verdict, where = rendered_rows(path).get(claim_id, [""] * 5)
+        if measured == "" or target != str(claim["target"]):
+            measured, verdict, where = "", "not yet measured", ""
+        rows.append(new_rows.get(claim_id) or line_of([f"`{claim_id}`", claim["sentence"], measured, str(claim["target"]), verdict, where]))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(HEAD + "".join(rows[claim_id] + "\n" for claim_id in claims), encoding="utf-8")
+    path.write_text(HEAD + "".join(row + "\n" for row in rows), encoding="utf-8")
 
 
 def last_measured(root):
-    cells = {claim_id: line.split(" | ")[2] for claim_id, line in rendered_rows(root / "docs/claims.md").items()}
-    return {claim_id: cell.split(" (")[0] for claim_id, cell in cells.items()}
+    measured = {claim_id: row[1].split(" (")[0] for claim_id, row in rendered_rows(root / "docs/claims.md").items()}
+    return {claim_id: value for claim_id, value in measured.items() if value}
 
 
 def documents(root):

@@ -91,6 +91,21 @@ class Measuring(Project):
         self.assertNotIn("b.kill", self.page())
 
 
+    def test_a_partial_run_leaves_no_value_where_none_was_measured(self):
+        entries = [claim(), claim("b.kill", "== true", measured="true")]
+        (self.root / "README.md").write_text("now <!-- claim:a.rate measured -->?<!-- /claim -->\n")
+        self.run_claims(entries, "--ids", "b.kill")
+        self.assertIn("measured -->?<!--", (self.root / "README.md").read_text())
+
+    def test_a_new_target_makes_the_old_value_void_and_a_new_sentence_does_not(self):
+        self.run_claims([claim()])
+        other = claim("b.kill", "== true", measured="true")
+        self.run_claims([claim(sentence="Another."), other], "--ids", "b.kill")
+        self.assertIn("| `a.rate` | Another. | 0.93 | >= 0.7 | holds | ", self.page())
+        self.run_claims([claim(target=">= 0.8"), other], "--ids", "b.kill")
+        self.assertIn("| | >= 0.8 | not yet measured | |", self.page())
+
+
 class Usage(Project):
     def refused(self, entries, message, *arguments):
         status, output = self.run_claims(entries, *arguments)
