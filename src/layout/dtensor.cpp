@@ -25,7 +25,7 @@ int parse_dim(Scanner& in, Index dims) {
   if (in.accept("dim")) in.expect('=');
   const Index dim = in.number("a dimension");
   if (dim < -dims || dim >= dims)
-    in.fail_here(fmt::format("dimension {} is out of range for a tensor of {} dimensions", dim, dims));
+    in.fail_last(fmt::format("dimension {} is out of range for a tensor of {} dimensions", dim, dims));
   return static_cast<int>(dim < 0 ? dim + dims : dim);
 }
 
@@ -33,7 +33,7 @@ ReduceOp parse_op(Scanner& in) {
   constexpr std::array ops{ReduceOp::sum, ReduceOp::avg, ReduceOp::min, ReduceOp::max, ReduceOp::product};
   const std::string_view name = in.name("a reduce op");
   const auto op = std::ranges::find(ops, name, [](ReduceOp candidate) { return name_of(candidate); });
-  if (op == ops.end()) in.fail_here(fmt::format("\"{}\" is not sum, avg, min, max or product", name));
+  if (op == ops.end()) in.fail_last(fmt::format("\"{}\" is not sum, avg, min, max or product", name));
   return *op;
 }
 
@@ -61,7 +61,7 @@ Placement parse_placement(Scanner& in, Index dims) {
     in.expect(',');
     if (in.accept("sf") || in.accept("split_factor")) in.expect('=');
     placement.split_factor = in.non_negative("a split factor");
-    if (placement.split_factor < 1) in.fail_here("the split factor must be at least 1");
+    if (placement.split_factor < 1) in.fail_last("the split factor must be at least 1");
   }
   in.expect(')');
   if (in.accept('[')) {

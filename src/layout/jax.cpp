@@ -17,7 +17,7 @@ int parse_axis(Scanner& in, const Mesh& mesh) {
   const std::string_view name = in.name("the name of a mesh axis");
   in.expect(quote);
   const auto range = mesh.find(name);
-  if (!range || range->count != 1) in.fail_here(fmt::format("mesh {} has no axis \"{}\"", mesh.text(), name));
+  if (!range || range->count != 1) in.fail_last(fmt::format("mesh {} has no axis \"{}\"", mesh.text(), name));
   return range->first;
 }
 
@@ -55,9 +55,9 @@ Layout from_jax(Dtype dtype, std::vector<Index> shape, const Mesh& mesh, std::st
       in.expect('{');
       for (const int axis : parse_axes(in, mesh, '}')) spec.kinds[axis] = {AxisKind::Kind::partial, ReduceOp::sum, 0};
     } else {
-      const std::vector<int> axes = parse_entry(in, mesh);
       if (dim >= spec.shape.size())
         in.fail_here(fmt::format("more entries than the {} dimensions of the tensor", spec.shape.size()));
+      const std::vector<int> axes = parse_entry(in, mesh);
       if (!axes.empty()) {
         Cut cut;
         cut.axes = axes;

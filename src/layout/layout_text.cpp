@@ -146,7 +146,7 @@ Index parse_argument(Scanner& in, std::string_view what) {
 void parse_rule(Scanner& in, std::string_view name, Cut& cut) {
   const auto rule = std::ranges::find(kRules, name, &RuleName::name);
   if (rule == kRules.end())
-    in.fail_here(
+    in.fail_last(
         fmt::format("unknown cut \"{}\" (chunk, balanced, balanced-last, floor, even, sizes[..], cyclic(b), "
                     "window(pad), strided(s), packed[..], parts[..], strided-shard(f))",
                     name));
@@ -172,15 +172,15 @@ void parse_pieces(Scanner& in, const PiecesName& pieces, Cut& cut) {
 void parse_axes_into(Scanner& in, const Mesh& mesh, Cut& cut) {
   const std::string_view name = in.name("the name of a mesh axis");
   const auto range = mesh.find(name);
-  if (!range) in.fail_here(fmt::format("mesh {} has no axis \"{}\"", mesh.text(), name));
+  if (!range) in.fail_last(fmt::format("mesh {} has no axis \"{}\"", mesh.text(), name));
   for (int axis = range->first; axis < range->first + range->count; ++axis) cut.axes.push_back(axis);
 }
 
 Cut parse_cut(Scanner& in, const Mesh& mesh) {
   Cut cut;
   if (in.accept('(')) {
-    while (!in.accept(')')) parse_axes_into(in, mesh, cut);
-    if (cut.axes.empty()) in.fail_here("a cut needs at least one axis");
+    do parse_axes_into(in, mesh, cut);
+    while (!in.accept(')'));
   } else {
     parse_axes_into(in, mesh, cut);
   }
@@ -188,16 +188,20 @@ Cut parse_cut(Scanner& in, const Mesh& mesh) {
     const std::string_view name = in.hyphenated("the name of a cut");
     const auto pieces = std::ranges::find(kPieces, name, &PiecesName::name);
     if (pieces == kPieces.end()) {
+      const Rule unsaid = cut.rule;
       parse_rule(in, name, cut);
+      const bool fixed = cut.pieces == Pieces::packed || cut.pieces == Pieces::strided_shard;
+      if (fixed && cut.rule != unsaid)
+        in.fail_last(cut.pieces == Pieces::packed ? "packed pieces are divided evenly; give another rule to parts[..]"
+                                                  : "the pieces of a strided shard are divided by chunk only");
       break;
     }
-    if (cut.pieces != Pieces::whole) in.fail_here("a cut is grouped into pieces once");
+    if (cut.pieces != Pieces::whole) in.fail_last("a cut is grouped into pieces once");
     parse_pieces(in, *pieces, cut);
-    if (cut.pieces == Pieces::packed || cut.pieces == Pieces::strided_shard) break;
   }
   if (in.accept('/')) {
     cut.unit = in.non_negative("a unit");
-    if (!cut.piece_units.empty()) in.fail_here("a cut has one unit, or one for each part, not both");
+    if (!cut.piece_units.empty()) in.fail_last("a cut has one unit, or one for each part, not both");
   }
   return cut;
 }
@@ -206,49 +210,53 @@ AxisKind parse_kind(Scanner& in) {
   const std::string_view name = in.name("replicate, partial(op) or at(c)");
   if (name == "replicate") return {};
   if (name == "at") return {AxisKind::Kind::at, ReduceOp::sum, parse_argument(in, "a coordinate")};
-  if (name != "partial") in.fail_here(fmt::format("\"{}\" is not replicate, partial(op) or at(c)", name));
+  if (name != "partial") in.fail_last(fmt::format("\"{}\" is not replicate, partial(op) or at(c)", name));
   in.expect('(');
   const std::string_view op_name = in.name("sum, avg, min, max or product");
   const auto op = std::ranges::find(kOps, op_name, [](ReduceOp candidate) { return name_of(candidate); });
-  if (op == kOps.end()) in.fail_here(fmt::format("\"{}\" is not sum, avg, min, max or product", op_name));
+  if (op == kOps.end()) in.fail_last(fmt::format("\"{}\" is not sum, avg, min, max or product", op_name));
   in.expect(')');
   return {AxisKind::Kind::partial, *op, 0};
 }
 
-void set_kind(Scanner& in, LayoutSpec& spec, std::string_view name, const AxisKind& kind) {
+// `seen` has one entry per leaf axis.
+void parse_axis_entry(Scanner& in, LayoutSpec& spec, std::vector<bool>& seen) {
+  const std::string_view name = in.name("a dimension or a mesh axis");
   const auto range = spec.mesh.find(name);
-  if (!range) in.fail_here(fmt::format("mesh {} has no axis \"{}\"", spec.mesh.text(), name));
-  Index at = kind.at;
-  for (int axis = range->first + range->count; axis-- > range->first;) {
-    const Index size = spec.mesh.axes()[axis].size;
-    spec.kinds[axis] = kind;
-    spec.kinds[axis].at = axis == range->first ? at : at % size;
-    at /= size;
+  if (!range) in.fail_last(fmt::format("mesh {} has no axis \"{}\"", spec.mesh.text(), name));
+  const int end = range->first + range->count;
+  for (int axis = range->first; axis < end; ++axis) {
+    if (seen[axis]) in.fail_last(fmt::format("axis \"{}\" is listed twice", name));
+    seen[axis] = true;
   }
+  in.expect(':');
+  const AxisKind kind = parse_kind(in);
+  Index at = kind.at;
+  for (int axis = end; axis-- > range->first; at /= spec.mesh.axes()[axis].size) {
+    spec.kinds[axis] = kind;
+    spec.kinds[axis].at = at % spec.mesh.axes()[axis].size;
+  }
+  if (at != 0) in.fail_last(fmt::format("at({}) is outside axis \"{}\"", kind.at, name));
 }
 
 void parse_body(Scanner& in, LayoutSpec& spec) {
   std::vector<bool> cut_seen(spec.shape.size());
-  std::vector<std::string_view> named;
+  std::vector<bool> axis_seen(spec.kinds.size());
   if (in.accept('}')) return;
   do {
     if (in.at_number()) {
       Index dim = in.number("a dimension");
       const Index dims = static_cast<Index>(spec.shape.size());
       if (dim < -dims || dim >= dims)
-        in.fail_here(fmt::format("dimension {} is out of range for a tensor of {} dimensions", dim, dims));
+        in.fail_last(fmt::format("dimension {} is out of range for a tensor of {} dimensions", dim, dims));
       if (dim < 0) dim += dims;
-      if (cut_seen[dim]) in.fail_here(fmt::format("dimension {} is listed twice", dim));
+      if (cut_seen[dim]) in.fail_last(fmt::format("dimension {} is listed twice", dim));
       cut_seen[dim] = true;
       in.expect(':');
       do spec.cuts[dim].push_back(parse_cut(in, spec.mesh));
       while (in.at_name() || in.peek() == '(');
     } else {
-      const std::string_view axis = in.name("a dimension or a mesh axis");
-      if (std::ranges::find(named, axis) != named.end()) in.fail_here(fmt::format("axis \"{}\" is listed twice", axis));
-      named.push_back(axis);
-      in.expect(':');
-      set_kind(in, spec, axis, parse_kind(in));
+      parse_axis_entry(in, spec, axis_seen);
     }
   } while (in.accept(','));
   in.expect('}');
@@ -267,7 +275,7 @@ std::vector<Slice> parse_view(Scanner& in, const std::vector<Index>& shape) {
       continue;
     }
     const Index end = in.at_number() ? in.non_negative("where the slice ends") : n;
-    if (end < begin) in.fail_here(fmt::format("slice {}:{} ends before it begins", begin, end));
+    if (end < begin) in.fail_last(fmt::format("slice {}:{} ends before it begins", begin, end));
     view.push_back({GlobalIndex(begin), end - begin, false});
   } while (in.accept(','));
   in.expect(']');
@@ -286,7 +294,7 @@ std::vector<Index> parse_numbers(Scanner& in) {
 void parse_storage(Scanner& in, StorageOrder& storage) {
   if (in.accept("order")) {
     for (const Index dim : parse_numbers(in)) {
-      if (dim > 1 << 20) in.fail_here("no such dimension");
+      if (dim > 1 << 20) in.fail_last("no such dimension");
       storage.order.push_back(static_cast<int>(dim));
     }
   } else if (in.accept("strides")) {
@@ -302,7 +310,7 @@ Layout layout(std::string_view text) {
   const std::string_view dtype_name = in.name("a dtype");
   const auto dtype = dtype_named(dtype_name);
   if (!dtype)
-    in.fail_here(
+    in.fail_last(
         fmt::format("unknown dtype \"{}\" (bool, u8 to i64, f8e4m3, f8e5m2, f16, bf16, f32, f64, "
                     "complex64, complex128)",
                     dtype_name));

@@ -12,6 +12,9 @@
 namespace reshard {
 namespace {
 
+// 24 bytes each in a mesh; a short text of a few ranges must not fill the memory.
+constexpr Index kGreatestList = Index{1} << 22;
+
 struct ParsedAxes {
   std::vector<Axis> axes;
   std::vector<AxisGroup> groups;
@@ -20,11 +23,11 @@ struct ParsedAxes {
 };
 
 void parse_leaf_end(Scanner& in, ParsedAxes& parsed, std::string_view name, Index size) {
-  const bool strided = in.accept(':');
+  const bool strided = in.peek() == ':';
   if (!parsed.axes.empty() && strided != parsed.strided) in.fail_here("either every axis has a stride or none has one");
   parsed.strided = strided;
   parsed.axes.push_back({std::string(name), size});
-  parsed.strides.push_back(strided ? in.number("a stride") : 0);
+  parsed.strides.push_back(in.accept(':') ? in.number("a stride") : 0);
 }
 
 // The leaves after `as`: in parentheses, or as many as it takes to reach the size of the whole.
@@ -36,13 +39,13 @@ void parse_group(Scanner& in, ParsedAxes& parsed, std::string_view name, Index s
     const std::string_view leaf = in.name("the name of a sub-axis");
     in.expect('=');
     const Index leaf_size = in.non_negative("the size of a sub-axis");
-    if (leaf_size < 1) in.fail_here(fmt::format("sub-axis \"{}\" has size 0", leaf));
-    if (__builtin_mul_overflow(product, leaf_size, &product)) in.fail_here("the sizes do not fit in 64 bits");
+    if (leaf_size < 1) in.fail_last(fmt::format("sub-axis \"{}\" has size 0", leaf));
+    if (__builtin_mul_overflow(product, leaf_size, &product)) in.fail_last("the sizes do not fit in 64 bits");
     parse_leaf_end(in, parsed, leaf, leaf_size);
   } while ((bracketed || product < size) && in.accept(','));
   if (bracketed) in.expect(')');
   if (product != size)
-    in.fail_here(fmt::format("axis \"{}\" has size {}, but its sub-axes have {} together", name, size, product));
+    in.fail_last(fmt::format("axis \"{}\" has size {}, but its sub-axes have {} together", name, size, product));
   parsed.groups.push_back({std::string(name), {first, static_cast<int>(parsed.axes.size()) - first}});
 }
 
@@ -50,7 +53,7 @@ void parse_axis(Scanner& in, ParsedAxes& parsed) {
   const std::string_view name = in.name("the name of an axis");
   in.expect('=');
   const Index size = in.non_negative("the size of an axis");
-  if (size < 1) in.fail_here(fmt::format("axis \"{}\" has size 0; a mesh axis has at least 1 rank", name));
+  if (size < 1) in.fail_last(fmt::format("axis \"{}\" has size 0; a mesh axis has at least 1 rank", name));
   if (in.accept("as")) return parse_group(in, parsed, name, size);
   parse_leaf_end(in, parsed, name, size);
 }
@@ -63,8 +66,10 @@ std::vector<RankId> parse_ranks(Scanner& in) {
     Index end = first + 1;
     if (in.accept(':')) {
       end = in.non_negative("the rank after the last one");
-      if (end <= first || end - first > (Index{1} << 26)) in.fail_here("this range of ranks is empty or too long");
+      if (end <= first) in.fail_last(fmt::format("ranks {}:{} are none", first, end));
     }
+    if (end - first > kGreatestList - std::ssize(ranks))
+      in.fail_last(fmt::format("a mesh lists at most {} ranks; give it strides", kGreatestList));
     for (Index rank = first; rank < end; ++rank) ranks.emplace_back(rank);
   } while (in.accept(','));
   in.expect(']');
@@ -105,8 +110,9 @@ Mesh parse_mesh(Scanner& in) {
       return Mesh::strided(name, parsed.axes, RankId(0), std::move(parsed.strides), std::move(parsed.groups));
     return Mesh(name, parsed.axes, RankId(0), std::move(parsed.groups));
   }
-  if (in.accept('[')) {
+  if (in.peek() == '[') {
     if (parsed.strided) in.fail_here("a mesh has strides or a list of ranks, not both");
+    in.expect('[');
     return Mesh::listed(name, parsed.axes, parse_ranks(in), std::move(parsed.groups));
   }
   const RankId base(in.non_negative("the first rank"));

@@ -56,19 +56,18 @@ bool Scanner::at_number() { return is_digit(peek()) || peek() == '-'; }
 
 std::string_view Scanner::name(std::string_view expected) {
   if (!at_name()) fail_here(fmt::format("expected {}", expected));
-  const std::size_t begin = position_;
+  last_ = position_;
   while (position_ < text_.size() && continues_name(text_[position_])) ++position_;
-  return text_.substr(begin, position_ - begin);
+  return text_.substr(last_, position_ - last_);
 }
 
 std::string_view Scanner::hyphenated(std::string_view expected) {
-  const std::string_view first = name(expected);
-  const std::size_t begin = position_ - first.size();
+  name(expected);
   while (position_ + 1 < text_.size() && text_[position_] == '-' && starts_name(text_[position_ + 1])) {
     ++position_;
     while (position_ < text_.size() && continues_name(text_[position_])) ++position_;
   }
-  return text_.substr(begin, position_ - begin);
+  return text_.substr(last_, position_ - last_);
 }
 
 Index Scanner::number(std::string_view expected) {
@@ -78,21 +77,24 @@ Index Scanner::number(std::string_view expected) {
   const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
   if (error == std::errc::result_out_of_range) fail_here(fmt::format("{} does not fit in 64 bits", expected));
   if (error != std::errc()) fail_here(fmt::format("expected {}", expected));
+  last_ = position_;
   position_ += static_cast<std::size_t>(end - begin);
   return value;
 }
 
 Index Scanner::non_negative(std::string_view expected) {
-  const std::size_t begin = (skip_space(), position_);
   const Index value = number(expected);
-  if (value < 0) {
-    position_ = begin;
-    fail_here(fmt::format("{} must not be negative, got {}", expected, value));
-  }
+  if (value < 0) fail_last(fmt::format("{} must not be negative, got {}", expected, value));
   return value;
 }
 
-void Scanner::fail_here(std::string_view message) const {
+void Scanner::fail_last(std::string_view message) {
+  position_ = last_;
+  fail_here(message);
+}
+
+void Scanner::fail_here(std::string_view message) {
+  skip_space();
   const std::size_t begin = position_ > kContext ? position_ - kContext : 0;
   const std::string_view shown = text_.substr(begin, 2 * kContext);
   std::string line(shown);

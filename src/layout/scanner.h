@@ -29,10 +29,10 @@ class Scanner {
   Index number(std::string_view expected);  // optional sign
   Index non_negative(std::string_view expected);
 
-  std::size_t position() const { return position_; }
-  void rewind(std::size_t position) { position_ = position; }
-  // Throws Error(invalid_argument): message, the text, and a caret under `position()`.
-  [[noreturn]] void fail_here(std::string_view message) const;
+  // Throws Error(invalid_argument): message, the text, and a caret under what comes next.
+  [[noreturn]] void fail_here(std::string_view message);
+  // The same, under the name or number read last: it is well formed, but wrong.
+  [[noreturn]] void fail_last(std::string_view message);
 
  private:
   void skip_space();
@@ -40,6 +40,7 @@ class Scanner {
   std::string_view text_;
   std::string_view what_;
   std::size_t position_ = 0;
+  std::size_t last_ = 0;  // where the name or number read last begins
 };
 
 }  // namespace reshard
