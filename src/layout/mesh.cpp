@@ -11,8 +11,8 @@
 namespace reshard {
 namespace {
 
-// A listed mesh keeps every rank; past this many it is a mistake rather than a mesh.
-constexpr Index kGreatestList = Index{1} << 26;
+// A mesh without a regular form keeps every rank, 24 bytes each; past this many it is a mistake rather than a mesh.
+constexpr Index kGreatestList = Index{1} << 22;
 // Leaves room for sums of two coordinates.
 constexpr Index kGreatestMesh = Index{1} << 62;
 
@@ -32,7 +32,8 @@ std::vector<Index> row_major_strides(const std::vector<Axis>& axes) {
   return strides;
 }
 
-// Axes by falling |stride| if the digits of a rank can be read off one after another; nothing otherwise.
+// Axes by falling |stride| if the digits of a rank can be read off one after another; nothing otherwise. Strides as
+// they come from a list may reach past 64 bits: they have no digits either.
 std::optional<std::vector<int>> digits(const std::vector<Axis>& axes, const std::vector<Index>& strides) {
   std::vector<int> order;
   for (std::size_t k = 0; k < axes.size(); ++k)
@@ -42,7 +43,9 @@ std::optional<std::vector<int>> digits(const std::vector<Axis>& axes, const std:
   for (std::size_t j = order.size(); j-- > 0;) {
     const Index stride = std::abs(strides[order[j]]);
     if (stride <= reach) return std::nullopt;
-    reach = checked_add(reach, checked_mul(stride, axes[order[j]].size - 1, "ranks of mesh"), "ranks of mesh");
+    Index along = 0;
+    if (__builtin_mul_overflow(stride, axes[order[j]].size - 1, &along) || __builtin_add_overflow(reach, along, &reach))
+      return std::nullopt;
   }
   return order;
 }
@@ -108,7 +111,7 @@ Mesh Mesh::strided(std::string name, std::vector<Axis> axes, RankId base, std::v
     mesh.by_stride_ = std::move(*order);
     return mesh;
   }
-  if (mesh.size_ > kGreatestList)
+  if (mesh.size_ > kGreatestList || greatest - least < mesh.size_ - 1)
     fail(Code::invalid_argument, "mesh \"{}\": strides of {} ranks overlap; give each rank one coordinate", mesh.name_,
          mesh.size_);
   mesh.strides_ = strides;
@@ -141,8 +144,16 @@ Mesh Mesh::listed(std::string name, std::vector<Axis> axes, std::vector<RankId> 
   mesh.strides_ = strides;
   const auto order = digits(mesh.axes_, strides);
   bool regular = order.has_value();
+  // Wraps where the strides do not fit the list, and then differs from it.
+  const auto regular_rank = [&](Index ordinal) {
+    const Coordinate coordinate = mesh.coordinate_at(ordinal);
+    std::uint64_t rank = static_cast<std::uint64_t>(mesh.base_.value());
+    for (std::size_t k = 0; k < strides.size(); ++k)
+      rank += static_cast<std::uint64_t>(coordinate[k]) * static_cast<std::uint64_t>(strides[k]);
+    return RankId(static_cast<Index>(rank));
+  };
   for (Index ordinal = 0; regular && ordinal < mesh.size_; ++ordinal)
-    regular = mesh.rank_at_ordinal(ordinal) == ranks[static_cast<std::size_t>(ordinal)];
+    regular = regular_rank(ordinal) == ranks[static_cast<std::size_t>(ordinal)];
   if (regular) {
     mesh.by_stride_ = *order;
     return mesh;
@@ -179,6 +190,7 @@ std::optional<Coordinate> Mesh::coordinate_of(RankId rank) const {
     if (found == list_->by_rank.end() || found->first != rank) return std::nullopt;
     return coordinate_at(found->second);
   }
+  if (rank.value() < 0) return std::nullopt;
   Coordinate coordinate(axes_.size(), 0);
   Index rest = rank - base_;
   for (const int k : by_stride_)  // count falling axes from their other end, so that all digits are non-negative
