@@ -7,10 +7,10 @@
 //   bf16[4096,4096] on (tp=8 as (kv=4, rep=2)) {0: kv}          replicated over rep
 //   f32[16] on (pp=4, tp=2) {0: tp, pp: at(2)}                  exists only where pp is 2
 //   f32[16] on (dp=4) {dp: partial(sum)}                        a pending sum
-//   bf16[6144,4096][0:4096, :] on (tp=4) {0: tp}                the first 4096 rows of a fused tensor: shape
-//   [4096,4096] bf16[8,16,4][3, :, :] on (ep=4) {0: ep}                     entry 3 of a stack: shape [16,4] f32[3,4]
-//   on (x=2) {1: x} order(1,0)                         column-major in memory f32[3,4] on (x=2) {1: x} strides(8,1)
-//   rows 8 elements apart on every rank
+//   bf16[6144,4096][0:4096, :] on (tp=4) {0: tp}                first rows of a fused tensor: shape [4096,4096]
+//   bf16[8,16,4][3, :, :] on (ep=4) {0: ep}                     entry 3 of a stack: shape [16,4]
+//   f32[3,4] on (x=2) {1: x} order(1,0)                         column-major in memory
+//   f32[3,4] on (x=2) {1: x} strides(8,1)                       rows 8 elements apart on every rank
 //
 // Cuts (see cut.h) always act on the whole stored tensor; a view then selects a box of it. Axes that cut nothing are
 // replicated unless listed by name.
@@ -89,7 +89,8 @@ class Layout {
   bool is_view() const { return !spec_.view.empty(); }
   bool has_partial() const;
 
-  // What `rank` holds; not held for a rank outside the mesh. Cost: O(cuts + segments).
+  // What `rank` holds; not held for a rank outside the mesh. Cost: O(cuts + segments of each cut).
+  // Throws Error(unsupported) past 2^24 segments along one dimension.
   Region region(RankId rank) const;
   Region region_at(std::span<const Index> coordinate) const;
   // How `rank` stores it. For a view, the buffer is that of the whole stored tensor's shard.

@@ -129,8 +129,20 @@ Index Division::held(Index i) const { return held_before(pieces_ - 1, i) + held_
 
 Index Division::stored(Index i) const { return rule_ == Rule::window ? (n_ + block_) / p_ : held(i); }
 
+Index Division::runs(Index i) const {
+  if (p_ == 1) return 1;
+  Index runs = pieces_;
+  if (rule_ == Rule::cyclic && __builtin_mul_overflow(runs, held(i) / (cut_->unit * block_) / pieces_ + 1, &runs))
+    return n_;
+  return runs;
+}
+
 void Division::select(Index i, std::vector<Interval>& out) const {
   out.clear();
+  if (p_ == 1) {
+    if (n_ > 0) out.push_back({0, n_});
+    return;
+  }
   const auto add = [&](Index begin, Index length) {
     if (length == 0) return;
     if (!out.empty() && out.back().begin + out.back().length == begin) {
@@ -158,7 +170,7 @@ void Division::select(Index i, std::vector<Interval>& out) const {
 std::vector<Index> Division::representatives() const {
   constexpr Index kFew = 4096;
   std::vector<Index> at;
-  if (p_ <= kFew) {
+  if (p_ <= kFew || (rule_ == Rule::floor && piece_ends_.size() > 1)) {
     for (Index i = 0; i < p_; ++i) at.push_back(i);
     return at;
   }
@@ -190,6 +202,8 @@ std::vector<Index> Division::representatives() const {
 }
 
 namespace {
+
+constexpr Index kMostScattered = Index{1} << 20;
 
 Index total_of(const std::vector<Index>& sizes, const std::string& where, std::string_view what) {
   Index total = 0;
@@ -276,6 +290,10 @@ void check_division(const Cut& cut, Index n, Index p, const std::string& where) 
     fail(Code::invalid_argument, "{}: a window or a list of sizes takes neither pieces nor a unit", where);
   if (!cut.piece_units.empty() && (cut.pieces != Pieces::parts || cut.piece_units.size() != cut.piece_sizes.size()))
     fail(Code::invalid_argument, "{}: {} units for {} parts", where, cut.piece_units.size(), cut.piece_sizes.size());
+  // Listed pieces give their longer shares to different coordinates then, and each has to be asked.
+  if (listed && cut.rule == Rule::floor && p > kMostScattered)
+    fail(Code::invalid_argument, "{}: parts divided by floor among {} coordinates, more than {}; use balanced", where,
+         p, kMostScattered);
   check_pieces(cut, n, p, where);
   if (listed) {
     for (std::size_t k = 0; k < cut.piece_sizes.size(); ++k) {

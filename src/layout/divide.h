@@ -25,6 +25,8 @@ class Division {
   Index stored(Index coordinate) const;
   // Elements a coordinate holds.
   Index held(Index coordinate) const;
+  // No fewer than the intervals that select() lists and the steps it takes.
+  Index runs(Index coordinate) const;
   // What a coordinate holds, ascending; none empty, none adjacent.
   void select(Index coordinate, std::vector<Interval>& out) const;
 
@@ -69,6 +71,7 @@ void check_division(const Cut& cut, Index n, Index p, const std::string& where);
 
 template <class Found>
 void Division::locate(Interval interval, Found&& found) const {
+  if (p_ == 1 && interval.length > 0) return void(found(Index{0}, interval.begin, interval));
   Index position = interval.begin;
   const Index stop = interval.begin + interval.length;
   while (position < stop) {

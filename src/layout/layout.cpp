@@ -25,12 +25,17 @@ std::string axes_text(const Mesh& mesh, const Cut& cut) {
   return out;
 }
 
+// Strides of an empty tensor are products of its other extents, so these must fit as well.
+void check_bytes(const LayoutSpec& spec, std::vector<Index> extents, const std::string& what) {
+  for (Index& extent : extents) extent = std::max<Index>(extent, 1);
+  checked_mul(checked_product(extents, what), bytes_of(spec.dtype), what);
+}
+
 void check_shape(const LayoutSpec& spec) {
   for (const Index extent : spec.shape)
     if (extent < 0 || extent > kGreatestExtent)
       fail(Code::invalid_argument, "{}: extent {} is out of range", shape_text(spec), extent);
-  const std::string what = "bytes of tensor " + shape_text(spec);
-  checked_mul(checked_product(spec.shape, what), bytes_of(spec.dtype), what);
+  check_bytes(spec, spec.shape, "bytes of tensor " + shape_text(spec));
 }
 
 // Fields that a cut does not use take their defaults, so that equal cuts compare equal.
@@ -119,8 +124,8 @@ void check_view(const LayoutSpec& spec) {
     const Slice& slice = spec.view[dim];
     const Index begin = slice.begin.value();
     if (begin < 0 || slice.length < 0 || begin > spec.shape[dim] || slice.length > spec.shape[dim] - begin)
-      fail(Code::invalid_argument, "{}: slice {}:{} is outside dimension {} of {} elements", shape_text(spec), begin,
-           begin + slice.length, dim, spec.shape[dim]);
+      fail(Code::invalid_argument, "{}: a slice of {} from {} on is outside dimension {} of {} elements",
+           shape_text(spec), slice.length, begin, dim, spec.shape[dim]);
     if (slice.dropped && slice.length != 1)
       fail(Code::invalid_argument, "{}: dimension {} is dropped, so its slice has one element, not {}",
            shape_text(spec), dim, slice.length);
@@ -163,8 +168,7 @@ void check_strides(const LayoutSpec& spec, const std::vector<Index>& stored) {
 
 void check_storage(LayoutSpec& spec, const std::vector<Index>& stored) {
   StorageOrder& storage = spec.storage;
-  const std::string what = "bytes of a shard of " + shape_text(spec);
-  checked_mul(checked_product(stored, what), bytes_of(spec.dtype), what);
+  check_bytes(spec, stored, "bytes of a shard of " + shape_text(spec));
   if (!storage.order.empty() && !storage.strides.empty())
     fail(Code::invalid_argument, "{}: storage has an order or strides, not both", shape_text(spec));
   if (!storage.order.empty()) check_order(spec);
@@ -277,9 +281,10 @@ LocalStorage Layout::storage_at(std::span<const Index> coordinate) const {
       stride *= extents[dim];
     }
   }
-  storage.elements = 1;
-  for (int dim = 0; dim < dims; ++dim) storage.elements += (extents[dim] - 1) * strides[dim];
-  if (std::ranges::find(extents, 0) != extents.end()) storage.elements = 0;
+  if (std::ranges::find(extents, 0) == extents.end()) {
+    storage.elements = 1;
+    for (int dim = 0; dim < dims; ++dim) storage.elements += (extents[dim] - 1) * strides[dim];
+  }
   for (int dim = 0, kept = 0; dim < dims; ++dim) {
     if (is_view() && spec_.view[dim].dropped) {
       const Segments at = inside(segments_along(spec_, dim, coordinate), spec_.view[dim]);
@@ -313,11 +318,10 @@ Layout Layout::transposed(std::span<const int> order) const {
   if (sorted != all)
     fail(Code::invalid_argument, "{}: transpose({}) must name each of the {} dimensions once", text(),
          fmt::join(order, ","), shape_.size());
-  // Old stored dimension behind each new one; dropped dimensions keep their place at the front.
-  std::vector<int> from;
-  for (int dim = 0; dim < static_cast<int>(spec_.shape.size()); ++dim)
-    if (is_view() && spec_.view[dim].dropped) from.push_back(dim);
-  for (const int dim : order) from.push_back(stored_dims_[dim]);
+  // Old stored dimension behind each new one; dropped dimensions stay where they are.
+  std::vector<int> from(spec_.shape.size());
+  std::iota(from.begin(), from.end(), 0);
+  for (std::size_t dim = 0; dim < order.size(); ++dim) from[stored_dims_[dim]] = stored_dims_[order[dim]];
   std::vector<int> to(from.size());
   for (std::size_t dim = 0; dim < from.size(); ++dim) to[from[dim]] = static_cast<int>(dim);
 

@@ -1,6 +1,10 @@
 #include "layout/locate.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+
+#include "base/fail.h"
 
 namespace reshard {
 
@@ -26,6 +30,14 @@ void set_cut_coordinate(const Mesh& mesh, const Cut& cut, Index at, std::span<In
 
 namespace {
 
+// A cut of single elements makes as many runs as there are elements: past this many they are refused, not listed.
+constexpr Index kGreatestRuns = Index{1} << 24;
+
+[[noreturn]] void fail_too_many_runs(const LayoutSpec& spec, int dim) {
+  fail(Code::unsupported, "dimension {} of {}[{}]: its cuts make more than {} runs; use larger blocks or fewer pieces",
+       dim, name_of(spec.dtype), fmt::join(spec.shape, ","), kGreatestRuns);
+}
+
 // A run of wanted elements, at `position` of the axis that the next cut divides.
 struct Run {
   Index position = 0;
@@ -35,7 +47,7 @@ struct Run {
 
 class Descent {
  public:
-  Descent(const Mesh& mesh, const std::vector<Cut>& cuts) : mesh_(mesh), cuts_(cuts) {}
+  Descent(const LayoutSpec& spec, int dim) : spec_(spec), dim_(dim), mesh_(spec.mesh), cuts_(spec.cuts[dim]) {}
 
   void down(std::size_t level, Index n, const std::vector<Run>& runs) {
     if (level == cuts_.size()) return emit(runs);
@@ -47,6 +59,7 @@ class Descent {
     std::vector<Found> found;
     for (const Run& run : runs)
       division.locate({run.position, run.length}, [&](Index coordinate, Index child, Interval part) {
+        if (std::ssize(found) == kGreatestRuns) fail_too_many_runs(spec_, dim_);
         found.push_back({coordinate, {child, run.here + (part.begin - run.position), part.length}});
       });
     std::ranges::stable_sort(found, {}, &Found::coordinate);
@@ -81,6 +94,8 @@ class Descent {
     shares_.push_back(std::move(share));
   }
 
+  const LayoutSpec& spec_;
+  int dim_;
   const Mesh& mesh_;
   const std::vector<Cut>& cuts_;
   std::vector<Index> at_;
@@ -118,7 +133,7 @@ std::vector<Share> locate(const Layout& layout, int dim, const Segments& wanted)
   for (const Segment& segment : wanted)
     if (segment.length > 0) runs.push_back({segment.global.value(), segment.local, segment.length});
   if (runs.empty()) return {};
-  Descent descent(spec.mesh, spec.cuts[dim]);
+  Descent descent(spec, dim);
   descent.down(0, spec.shape[dim], runs);
   return descent.take();
 }
@@ -131,6 +146,7 @@ Segments segments_along(const LayoutSpec& spec, int dim, std::span<const Index> 
   for (const Cut& cut : spec.cuts[dim]) {
     const Division division(cut, n, cut_width(spec.mesh, cut));
     const Index at = cut_coordinate(spec.mesh, cut, coordinate);
+    if (division.runs(at) > kGreatestRuns) fail_too_many_runs(spec, dim);
     division.select(at, kept);
     segments = restrict_to(segments, kept);
     n = division.held(at);
