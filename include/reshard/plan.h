@@ -2,7 +2,8 @@
 //
 // Planning is pure and local: nothing is communicated, and every rank derives the same transfers in the same order. A
 // rank's own part is found by descending the other layout's cuts from the rank's own segments, dimension by dimension,
-// so it costs time proportional to its transfers, not to the number of ranks.
+// so it costs time proportional to its transfers, not to the number of ranks. Where a source shard has equal copies, it
+// also costs the number of its copies (or of ranks on their hosts) and of the target shards that overlap it.
 //
 // A plan moves the fewest bytes: no element travels to a rank that holds it already, and every target element is
 // written exactly once. The layouts may be on different, overlapping or equal meshes; ranks number the joint world of
@@ -111,7 +112,7 @@ class Plan {
   std::vector<Transfer> transfers_;
 };
 
-// The whole plan, all ranks. Cost: O(transfers).
+// The whole plan, all ranks. Cost: O(transfers). Throws Error(unsupported) for meshes of more than 2^26 ranks.
 Plan plan(const Layout& source, const Layout& target, const PlanOptions& = {});
 // Reads what Plan::json wrote. Throws Error(corrupt) that names the entry at fault. The plan is not verified.
 Plan plan_from_json(std::string_view json);

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "base/fail.h"
+
 namespace reshard {
 namespace {
 
-__extension__ using Wide = __int128;
+constexpr Index kGreatestList = Index{1} << 26;  // copies that are listed one by one
 
 // Receivers end to end by bytes, dealt to `copies` in equal stretches: who serves the one that begins at `before`.
-Index stretch(Index before, Index total, Index copies) {
-  return static_cast<Index>(static_cast<Wide>(before) * copies / total);
+Index stretch(Wide before, Wide total, Index copies) {
+  while (total >> 63 > 0) before >>= 1, total >>= 1;  // so that the product fits, on every rank in the same way
+  return std::min(static_cast<Index>(before * copies / total), copies - 1);
 }
 
 std::vector<Segments> wanted_of(const Layout& source, std::span<const Index> coordinate) {
@@ -56,6 +59,9 @@ Shares::Shares(const Layout& layout, const std::vector<Segments>& wanted) : layo
       for (Segment& segment : stored) segment.global = begin + segment.global.value();
     }
     dims_.push_back(locate(layout, dim, stored));
+    std::vector<Index>& ends = ends_.emplace_back();
+    Index end = 0;
+    for (const Share& share : dims_.back()) ends.push_back(end += share.length);
     count_ *= static_cast<Index>(dims_.back().size());
   }
 }
@@ -98,11 +104,7 @@ Index Shares::elements(Index k) const {
 
 Index Shares::elements() const {
   Index elements = 1;
-  for (const std::vector<Share>& shares : dims_) {
-    Index along = 0;
-    for (const Share& share : shares) along += share.length;
-    elements *= along;
-  }
+  for (const std::vector<Index>& ends : ends_) elements *= ends.empty() ? 0 : ends.back();
   return elements;
 }
 
@@ -110,16 +112,12 @@ Index Shares::elements() const {
 Index Shares::elements_before(Index k) const {
   Index before = 0, after = 1;
   for (std::size_t dim = dims_.size(); dim-- > 0;) {
-    const auto& shares = dims_[dim];
-    const Index at = k % static_cast<Index>(shares.size());
-    k /= static_cast<Index>(shares.size());
-    Index earlier = 0, all = 0;
-    for (std::size_t j = 0; j < shares.size(); ++j) {
-      if (static_cast<Index>(j) < at) earlier += shares[j].length;
-      all += shares[j].length;
-    }
-    before = before * shares[static_cast<std::size_t>(at)].length + earlier * after;
-    after *= all;
+    const Index count = static_cast<Index>(dims_[dim].size());
+    const Share& share = dims_[dim][static_cast<std::size_t>(k % count)];
+    const Index end = ends_[dim][static_cast<std::size_t>(k % count)];
+    k /= count;
+    before = before * share.length + (end - share.length) * after;
+    after *= ends_[dim].back();
   }
   return before;
 }
@@ -151,13 +149,28 @@ Copies::Copies(const Layout& source, const Layout& target, const PlanOptions& op
       target_width_(width_of(target.mesh(), target_free_)),
       parts_(target, wanted_of(source, coordinate_)) {
   if (width_ == 1) return;
-  if (options_.policy == SenderPolicy::modulo) {
+  const bool by_host = options_.policy == SenderPolicy::local && options_.ranks_per_host > 0;
+  const bool modulo = options_.policy == SenderPolicy::modulo;
+  if (width_ > kGreatestList && (by_host || modulo || meshes_overlap(source.mesh(), target.mesh())))
+    fail(Code::unsupported, "{}: {} equal copies of one shard are more than {}", source.text(), width_, kGreatestList);
+  if (modulo) {
     for (Index at = 0; at < width_; ++at) by_rank_.push_back(copy_rank(at));
     std::ranges::sort(by_rank_);
     return;
   }
-  const bool by_host = options_.policy == SenderPolicy::local && options_.ranks_per_host > 0;
-  if (by_host || meshes_overlap(source.mesh(), target.mesh())) assign_listed();
+  if (by_host || meshes_overlap(source.mesh(), target.mesh())) set_apart(by_host ? options_.ranks_per_host : 0);
+}
+
+void Copies::Receivers::sort() {
+  std::ranges::sort(list, {}, &Receiver::before);
+  ends.reserve(list.size());
+  Wide end = 0;
+  for (const Receiver& receiver : list) ends.push_back(end += receiver.elements);
+}
+
+Wide Copies::Receivers::elements_before(Wide place) const {
+  const auto at = std::ranges::lower_bound(list, place, {}, &Receiver::before) - list.begin();
+  return at == 0 ? 0 : ends[static_cast<std::size_t>(at - 1)];
 }
 
 RankId Copies::copy_rank(Index at) const {
@@ -166,52 +179,73 @@ RankId Copies::copy_rank(Index at) const {
   return source_.mesh().rank_at(coordinate);
 }
 
+Index Copies::turned(Index at) const { return (at + options_.rotation % width_) % width_; }
+
+Wide Copies::before(Index part, Index copy) const {
+  return static_cast<Wide>(parts_.elements_before(part)) * target_width_ +
+         static_cast<Wide>(copy) * parts_.elements(part);
+}
+
 RankId Copies::receiver(Index part, Index copy) const {
   Coordinate coordinate = parts_.coordinate(part);
   set_axes(target_.mesh(), target_free_, copy, coordinate);
   return target_.mesh().rank_at(coordinate);
 }
 
+bool Copies::is_copy(RankId rank) const {
+  const auto coordinate = source_.mesh().coordinate_of(rank);
+  if (!coordinate) return false;
+  for (std::size_t axis = 0; axis < coordinate->size(); ++axis)
+    if ((*coordinate)[axis] != coordinate_[axis] &&
+        std::ranges::find(source_free_, static_cast<int>(axis)) == source_free_.end())
+      return false;
+  return true;
+}
+
+std::optional<Copies::Receiver> Copies::receiver_at(RankId rank) const {
+  const auto coordinate = target_.mesh().coordinate_of(rank);
+  if (!coordinate) return std::nullopt;
+  const Index part = parts_.find(*coordinate);
+  if (part < 0) return std::nullopt;
+  Index copy = 0;
+  for (const int axis : target_free_) copy = copy * target_.mesh().axes()[axis].size + (*coordinate)[axis];
+  return Receiver{before(part, copy), parts_.elements(part)};
+}
+
 // Receivers that hold the shard themselves need no sender; those with a copy on their host are served by it; the rest
-// are dealt to all copies. Each of these groups is dealt by bytes.
-void Copies::assign_listed() {
-  struct Receiver {
-    RankId rank;
-    Index elements = 0;
+// are dealt to all copies. Each of these groups is dealt by bytes. Listed are the receivers that are not of the rest.
+void Copies::set_apart(Index ranks_per_host) {
+  const auto host_of = [&](RankId rank) { return rank.value() / ranks_per_host; };
+  if (ranks_per_host > 0)
+    for (Index k = 0; k < width_; ++k) {
+      const RankId rank = copy_rank(turned(k));
+      hosts_[host_of(rank)].copies.push_back(rank);
+    }
+  const auto visit = [&](RankId rank, const Receiver& receiver) {
+    const auto host = ranks_per_host > 0 ? hosts_.find(host_of(rank)) : hosts_.end();
+    if (host == hosts_.end() && !is_copy(rank)) return;
+    apart_.add(receiver);
+    if (host != hosts_.end() && !is_copy(rank)) host->second.receivers.add(receiver);
   };
-  const Index per_host = options_.policy == SenderPolicy::local ? options_.ranks_per_host : 0;
-  const auto host_of = [&](RankId rank) { return per_host > 0 ? rank.value() / per_host : -1; };
-  std::vector<RankId> copies;
-  std::unordered_map<Index, std::vector<RankId>> copies_on;
-  for (Index k = 0; k < width_; ++k) {
-    const RankId rank = copy_rank((k + options_.rotation % width_) % width_);
-    copies.push_back(rank);
-    if (per_host > 0) copies_on[host_of(rank)].push_back(rank);
+  const auto visit_rank = [&](RankId rank) {
+    if (const auto receiver = receiver_at(rank)) visit(rank, *receiver);
+  };
+  // The shorter way to find them: from all receivers, or from the ranks that may be set apart.
+  const Wide receivers = static_cast<Wide>(parts_.count()) * target_width_;
+  const Wide near =
+      static_cast<Wide>(ranks_per_host > 0 ? std::ssize(hosts_) : width_) * std::max<Index>(ranks_per_host, 1);
+  if (receivers <= near) {
+    for (Index part = 0; part < parts_.count(); ++part)
+      for (Index copy = 0; copy < target_width_; ++copy)
+        visit(receiver(part, copy), {before(part, copy), parts_.elements(part)});
+  } else if (ranks_per_host > 0) {
+    for (const auto& [host, unused] : hosts_)
+      for (Index k = 0; k < ranks_per_host; ++k) visit_rank(RankId(host * ranks_per_host + k));
+  } else {
+    for (Index k = 0; k < width_; ++k) visit_rank(copy_rank(k));
   }
-  std::vector<Receiver> elsewhere;
-  std::unordered_map<Index, std::vector<Receiver>> receivers_on;
-  for (Index part = 0; part < parts_.count(); ++part)
-    for (Index copy = 0; copy < target_width_; ++copy) {
-      const RankId rank = receiver(part, copy);
-      if (std::ranges::find(copies, rank) != copies.end()) continue;
-      const Receiver entry{rank, parts_.elements(part)};
-      if (per_host > 0 && copies_on.contains(host_of(rank))) {
-        receivers_on[host_of(rank)].push_back(entry);
-      } else {
-        elsewhere.push_back(entry);
-      }
-    }
-  const auto deal = [&](const std::vector<Receiver>& receivers, const std::vector<RankId>& among) {
-    Index total = 0, before = 0;
-    for (const Receiver& entry : receivers) total += entry.elements;
-    for (const Receiver& entry : receivers) {
-      assigned_[entry.rank] = among[static_cast<std::size_t>(stretch(before, total, std::ssize(among)))];
-      before += entry.elements;
-    }
-  };
-  deal(elsewhere, copies);
-  for (const auto& [host, receivers] : receivers_on) deal(receivers, copies_on.at(host));
-  listed_ = true;
+  apart_.sort();
+  for (auto& [unused, host] : hosts_) host.receivers.sort();
 }
 
 RankId Copies::sender(RankId receiver, Index part, Index copy) const {
@@ -221,12 +255,17 @@ RankId Copies::sender(RankId receiver, Index part, Index copy) const {
     Index ordinal = 0;
     for (std::size_t axis = 0; axis < at->size(); ++axis)
       ordinal = ordinal * target_.mesh().axes()[axis].size + (*at)[axis];
-    return by_rank_[static_cast<std::size_t>((ordinal + options_.rotation % width_) % width_)];
+    return by_rank_[static_cast<std::size_t>(turned(ordinal % width_))];
   }
-  if (listed_) return assigned_.at(receiver);
-  const Index before = parts_.elements_before(part) * target_width_ + copy * parts_.elements(part);
-  const Index total = parts_.elements() * target_width_;
-  return copy_rank((stretch(before, total, width_) + options_.rotation % width_) % width_);
+  const Wide begin = before(part, copy);
+  if (!hosts_.empty())
+    if (const auto host = hosts_.find(receiver.value() / options_.ranks_per_host); host != hosts_.end()) {
+      const auto& [copies, receivers] = host->second;
+      const Index at = stretch(receivers.elements_before(begin), receivers.elements(), std::ssize(copies));
+      return copies[static_cast<std::size_t>(at)];
+    }
+  const Wide total = static_cast<Wide>(parts_.elements()) * target_width_ - apart_.elements();
+  return copy_rank(turned(stretch(begin - apart_.elements_before(begin), total, width_)));
 }
 
 }  // namespace reshard

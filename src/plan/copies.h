@@ -2,9 +2,11 @@
 //
 // All ranks that hold the same source shard are its copies; all target ranks that need a part of it are its receivers.
 // Every rank belongs to exactly one shard, so the choice is made shard by shard, and whoever asks derives the same
-// answer from the two layouts alone.
+// answer from the two layouts alone. Cost: the target shards that overlap the source shard, counted dimension by
+// dimension, and the ranks set apart: copies, or ranks on their hosts.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "reshard/plan.h"
 
 namespace reshard {
+
+__extension__ using Wide = __int128;  // elements of all receivers together may exceed 64 bits
 
 // Mesh axes that cut nothing and select nothing: ranks that differ only in these hold the same.
 std::vector<int> free_axes(const Layout& layout);
@@ -43,6 +47,7 @@ class Shares {
  private:
   const Layout& layout_;
   std::vector<std::vector<Share>> dims_;  // per stored dimension
+  std::vector<std::vector<Index>> ends_;  // elements of each share and those before it
   Index count_ = 1;
 };
 
@@ -62,8 +67,29 @@ class Copies {
   RankId receiver(Index part, Index copy) const;
 
  private:
+  // A receiver's elements begin after `before` others when all receivers lie end to end, part by part.
+  struct Receiver {
+    Wide before = 0;
+    Index elements = 0;
+  };
+  struct Receivers {
+    std::vector<Receiver> list;  // ascending once sorted
+    std::vector<Wide> ends;      // elements up to the end of each
+    void add(const Receiver& receiver) { list.push_back(receiver); }
+    void sort();
+    Wide elements() const { return ends.empty() ? 0 : ends.back(); }
+    Wide elements_before(Wide place) const;
+  };
+  struct Host {
+    std::vector<RankId> copies;
+    Receivers receivers;
+  };
   RankId copy_rank(Index at) const;
-  void assign_listed();
+  Index turned(Index at) const;  // by the options' rotation
+  bool is_copy(RankId rank) const;
+  Wide before(Index part, Index copy) const;
+  std::optional<Receiver> receiver_at(RankId rank) const;
+  void set_apart(Index ranks_per_host);
 
   const Layout& source_;
   const Layout& target_;
@@ -74,9 +100,9 @@ class Copies {
   Index width_ = 1;         // number of copies
   Index target_width_ = 1;  // receivers of each part
   Shares parts_;
-  std::vector<RankId> by_rank_;                  // modulo: copies in ascending order
-  std::unordered_map<RankId, RankId> assigned_;  // receivers that had to be listed
-  bool listed_ = false;
+  std::vector<RankId> by_rank_;            // modulo: copies in ascending order
+  Receivers apart_;                        // not dealt to all copies
+  std::unordered_map<Index, Host> hosts_;  // with a copy, by number; when hosts count
 };
 
 }  // namespace reshard

@@ -41,7 +41,11 @@ std::string list_text(std::span<const Index> values) {
 }  // namespace
 
 Planner::Planner(const Layout& source, const Layout& target, const PlanOptions& options)
-    : source_(source), target_(target), options_(options), source_free_(free_axes(source)) {
+    : source_(source),
+      target_(target),
+      options_(options),
+      source_free_(free_axes(source)),
+      has_copies_(width_of(source.mesh(), source_free_) > 1) {
   if (source.shape() != target.shape())
     fail(Code::invalid_argument,
          "source has shape {} and target {}: both must describe the same tensor\n  source {}\n  target {}",
@@ -77,7 +81,9 @@ std::vector<Transfer> Planner::receives(RankId rank) {
   const Index own_shard = own && !shares.empty() ? shares.find(*own) : -1;
   for (Index k = 0; k < shares.count(); ++k) {
     RankId sender = rank;
-    if (k != own_shard) {
+    if (k != own_shard && !has_copies_) {
+      sender = source_.mesh().rank_at(shares.coordinate(k));
+    } else if (k != own_shard) {
       const Copies& copies = copies_of(shares.coordinate(k));
       sender = copies.sender(rank, copies.parts().find(target_coordinate), copy);
     }

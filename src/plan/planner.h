@@ -26,6 +26,7 @@ class Planner {
   const Layout& target_;
   const PlanOptions& options_;
   std::vector<int> source_free_;
+  bool has_copies_;
   std::map<Coordinate, std::unique_ptr<Copies>> copies_;  // by coordinate with the free axes at 0
 };
 
