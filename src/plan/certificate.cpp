@@ -2,13 +2,15 @@
 #include <algorithm>
 #include <map>
 
+#include "base/checked.h"
 #include "reshard/plan.h"
 
 namespace reshard {
 namespace {
 
-Index elements_missing(const Layout& source, const Layout& target, RankId rank) {
-  const Region wanted = target.region(rank), held = source.region(rank);
+constexpr std::string_view kAllRanks = "bytes of all ranks";
+
+Index elements_missing(const Region& held, const Region& wanted) {
   if (!wanted.held) return 0;
   if (!held.held) return wanted.elements();
   Index both = 1;
@@ -22,7 +24,7 @@ struct Load {
   Index greatest = 0;
   Index ranks = 0;
   void add(Index bytes) {
-    total += bytes;
+    total = checked_add(total, bytes, kAllRanks);
     greatest = std::max(greatest, bytes);
     ++ranks;
   }
@@ -48,7 +50,7 @@ Certificate Plan::certificate() const {
       continue;
     }
     RankBytes& out = by_rank[transfer.source];
-    out.sent += bytes;
+    out.sent = checked_add(out.sent, bytes, kAllRanks);
     ++out.messages_out;
     RankBytes& in = by_rank[transfer.target];
     in.received += bytes;
@@ -58,13 +60,14 @@ Certificate Plan::certificate() const {
   Load out, in;
   for (auto& [rank, entry] : by_rank) {
     entry.rank = rank;
-    entry.needed = elements_missing(source_, target_, rank) * bytes_each;
-    certificate.sent += entry.sent;
-    certificate.needed += entry.needed;
-    certificate.copied += entry.copied;
+    const Region held = source_.region(rank), wanted = target_.region(rank);
+    entry.needed = elements_missing(held, wanted) * bytes_each;
+    certificate.sent = checked_add(certificate.sent, entry.sent, kAllRanks);
+    certificate.needed = checked_add(certificate.needed, entry.needed, kAllRanks);
+    certificate.copied = checked_add(certificate.copied, entry.copied, kAllRanks);
     certificate.messages += entry.messages_out;
-    if (source_.region(rank).elements() > 0) out.add(entry.sent);
-    if (target_.region(rank).elements() > 0) in.add(entry.received);
+    if (held.elements() > 0) out.add(entry.sent);
+    if (wanted.elements() > 0) in.add(entry.received);
     certificate.ranks.push_back(entry);
   }
   certificate.imbalance_out = out.imbalance();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/checked.h"
 #include "reshard/plan.h"
@@ -18,15 +19,49 @@ using Runs = std::vector<Segment>;
 // What [local, local + length) of a rank's memory holds; shorter than asked where it holds nothing.
 Runs global_runs(const Segments& segments, LocalIndex local, Index length) {
   Runs runs;
-  for (const Segment& segment : segments) {
-    const LocalIndex begin = std::max(segment.local, local);
-    const LocalIndex end = std::min(segment.local + segment.length, local + length);
-    if (begin < end) runs.push_back({begin, segment.global + (begin - segment.local), end - begin});
+  auto segment = std::ranges::partition_point(segments, [&](const Segment& s) { return s.local + s.length <= local; });
+  for (; segment != segments.end() && segment->local < local + length; ++segment) {
+    const LocalIndex begin = std::max(segment->local, local);
+    const LocalIndex end = std::min(segment->local + segment->length, local + length);
+    runs.push_back({begin, segment->global + (begin - segment->local), end - begin});
   }
   return runs;
 }
 
-bool overlap(const Segments& a, const Segments& b) { return !intersect(a, b).empty(); }
+bool overlap(const Segments& a, const Segments& b) {
+  if (a.empty() || b.empty()) return false;
+  const auto ends_before = [](GlobalIndex place) {
+    return [place](const Segment& s) { return s.global + s.length <= place; };
+  };
+  auto x = std::ranges::partition_point(a, ends_before(b.front().global));
+  auto y = std::ranges::partition_point(b, ends_before(a.front().global));
+  while (x != a.end() && y != b.end()) {
+    const GlobalIndex x_end = x->global + x->length, y_end = y->global + y->length;
+    if (x->global < y_end && y->global < x_end) return true;
+    x_end < y_end ? ++x : ++y;
+  }
+  return false;
+}
+
+// What a transfer writes: global segments per dimension.
+using Box = std::vector<Segments>;
+
+bool overlap(const Box& a, const Box& b) {
+  for (std::size_t dim = 0; dim < a.size(); ++dim)
+    if (!overlap(a[dim], b[dim])) return false;
+  return true;
+}
+
+// The dimension along which the boxes begin at the most places.
+std::size_t widest_dim(const std::vector<Box>& boxes) {
+  std::size_t widest = 0, most = 0;
+  for (std::size_t dim = 0; dim < boxes.front().size(); ++dim) {
+    std::set<GlobalIndex> begins;
+    for (const Box& box : boxes) begins.insert(box[dim].front().global);
+    if (begins.size() > most) widest = dim, most = begins.size();
+  }
+  return widest;
+}
 
 struct Ends {
   Region source;  // of the sender
@@ -64,23 +99,22 @@ class Verifier {
 
   void check_rank(RankId rank, const std::vector<std::size_t>& transfers) {
     const Region wanted = plan_.target().region(rank);
-    std::vector<std::vector<Segments>> written;  // per transfer, per dimension
-    Index covered = 0;
+    std::vector<Box> written;  // per transfer
     bool sound = true;
     for (const std::size_t k : transfers) {
-      std::vector<Segments> box;
+      Box box;
       sound = check_transfer(k, wanted, box) && sound;
-      covered += plan_.transfers()[k].elements();
       written.push_back(std::move(box));
     }
-    if (!sound) return;
-    check_disjoint(rank, transfers, written);
+    if (!sound || !check_disjoint(rank, transfers, written)) return;
+    Index covered = 0;  // of disjoint parts of what is wanted: it fits
+    for (const std::size_t k : transfers) covered += plan_.transfers()[k].elements();
     if (covered != wanted.elements())
       fault("rank {}: {} of {} target elements are written", rank.value(), covered, wanted.elements());
   }
 
   // Fills `box` with the target elements in global indices.
-  bool check_transfer(std::size_t k, const Region& wanted, std::vector<Segments>& box) {
+  bool check_transfer(std::size_t k, const Region& wanted, Box& box) {
     const Transfer& transfer = plan_.transfers()[k];
     const std::string name = fmt::format("transfer {} ({} -> {})", k, transfer.source.value(), transfer.target.value());
     const std::size_t dims = plan_.source().shape().size();
@@ -152,23 +186,41 @@ class Verifier {
     return i == a.size() && j == b.size();
   }
 
-  void check_needed(const std::string& name, const Transfer& transfer, const std::vector<Segments>& box) {
+  void check_needed(const std::string& name, const Transfer& transfer, const Box& box) {
     const Region& held = source_region(transfer.target);
-    bool needless = held.held;
-    for (std::size_t dim = 0; needless && dim < box.size(); ++dim) needless = overlap(held.dims[dim], box[dim]);
-    if (needless) fault("{}: rank {} already holds some of these elements", name, transfer.target.value());
+    if (held.held && overlap(held.dims, box))
+      fault("{}: rank {} already holds some of these elements", name, transfer.target.value());
   }
 
-  void check_disjoint(RankId rank, const std::vector<std::size_t>& transfers,
-                      const std::vector<std::vector<Segments>>& written) {
-    for (std::size_t i = 0; i < written.size(); ++i)
-      for (std::size_t j = i + 1; j < written.size(); ++j) {
-        bool twice = true;
-        for (std::size_t dim = 0; twice && dim < written[i].size(); ++dim)
-          twice = overlap(written[i][dim], written[j][dim]);
-        if (twice)
-          fault("rank {}: transfers {} and {} write the same elements", rank.value(), transfers[i], transfers[j]);
-      }
+  // Sweeps along one dimension: only boxes that meet there are compared along the others.
+  bool check_disjoint(RankId rank, const std::vector<std::size_t>& transfers, const std::vector<Box>& written) {
+    if (written.size() < 2) return true;
+    if (written.front().empty()) return written_twice(rank, transfers, 0, 1);  // 0-d: one element
+    const std::size_t dim = widest_dim(written);
+    struct Begin {
+      GlobalIndex begin, end;
+      std::size_t box;
+    };
+    std::vector<Begin> begins;
+    for (std::size_t k = 0; k < written.size(); ++k)
+      for (const Segment& segment : written[k][dim])
+        begins.push_back({segment.global, segment.global + segment.length, k});
+    std::ranges::sort(begins, {}, &Begin::begin);
+    std::vector<Begin> open;
+    for (const Begin& next : begins) {
+      std::erase_if(open, [&](const Begin& earlier) { return earlier.end <= next.begin; });
+      for (const Begin& earlier : open)
+        if (overlap(written[earlier.box], written[next.box]))
+          return written_twice(rank, transfers, std::min(earlier.box, next.box), std::max(earlier.box, next.box));
+      open.push_back(next);
+    }
+    return true;
+  }
+
+  // One pair a rank: the others mostly follow from it.
+  bool written_twice(RankId rank, const std::vector<std::size_t>& transfers, std::size_t i, std::size_t j) {
+    fault("rank {}: transfers {} and {} write the same elements", rank.value(), transfers[i], transfers[j]);
+    return false;
   }
 
   const Plan& plan_;
