@@ -1,5 +1,6 @@
 // The JSON form of plans: {"format": "reshard plan 1", "source": layout, "target": layout, "policy": .., "transfers":
 // [{"source": rank, "target": rank, "dims": [[[source, target, length], ..], ..]}, ..]}.
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -31,24 +32,44 @@ const json& field(const json& object, const char* key, const std::string& where)
   return object.at(key);
 }
 
+// Values read from outside may be deep or long: only numbers are quoted.
+std::string shown(const json& value) {
+  return value.is_number() ? value.dump() : "a value of type " + std::string(value.type_name());
+}
+
 Index number(const json& value, const std::string& where) {
   if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
-    fail(Code::corrupt, "{}: {} is no 64-bit integer", where, value.dump());
+    fail(Code::corrupt, "{}: {} is no 64-bit integer", where, shown(value));
   return value.get<Index>();
 }
 
 std::string string(const json& value, const std::string& where) {
-  if (!value.is_string()) fail(Code::corrupt, "{}: {} is no string", where, value.dump());
+  if (!value.is_string()) fail(Code::corrupt, "{}: {} is no string", where, shown(value));
   return value.get<std::string>();
 }
 
 Span span_of(const json& value, const std::string& where) {
-  if (!value.is_array() || value.size() != 3)
-    fail(Code::corrupt, "{}: {} is not [source, target, length]", where, value.dump());
-  return {LocalIndex(number(value[0], where)), LocalIndex(number(value[1], where)), number(value[2], where)};
+  if (!value.is_array() || value.size() != 3) fail(Code::corrupt, "{}: a span is [source, target, length]", where);
+  const Index source = number(value[0], where), target = number(value[1], where), length = number(value[2], where);
+  Index end = 0;
+  if (source < 0 || target < 0 || length < 1 || __builtin_add_overflow(std::max(source, target), length, &end))
+    fail(Code::corrupt, "{}: there is no span [{}, {}, {}]", where, source, target, length);
+  return {LocalIndex(source), LocalIndex(target), length};
 }
 
-Transfer transfer_of(const json& value, const std::string& where) {
+// So that what is counted of a plan fits, also of one that is not right.
+void check_bytes(const Transfer& transfer, Index element_bytes, const std::string& where) {
+  Index bytes = element_bytes;
+  bool fits = true;
+  for (const std::vector<Span>& spans : transfer.dims) {
+    Index along = 0;
+    for (const Span& span : spans) fits = !__builtin_add_overflow(along, span.length, &along) && fits;
+    fits = !__builtin_mul_overflow(bytes, along, &bytes) && fits;
+  }
+  if (!fits) fail(Code::corrupt, "{}: its bytes do not fit in 64 bits", where);
+}
+
+Transfer transfer_of(const json& value, const Layout& source, const std::string& where) {
   Transfer transfer{
       RankId(number(field(value, "source", where), where)), RankId(number(field(value, "target", where), where)), {}};
   const json& dims = field(value, "dims", where);
@@ -58,7 +79,17 @@ Transfer transfer_of(const json& value, const std::string& where) {
     std::vector<Span>& list = transfer.dims.emplace_back();
     for (const json& span : spans) list.push_back(span_of(span, where));
   }
+  check_bytes(transfer, bytes_of(source.dtype()), where);
   return transfer;
+}
+
+Layout layout_of(const json& plan, const char* side) {
+  const std::string text = string(field(plan, side, "plan"), "plan");
+  try {
+    return layout(text);
+  } catch (const Error& error) {
+    fail(Code::corrupt, "plan: {}: {}", side, error.what());
+  }
 }
 
 SenderPolicy policy_of(const std::string& name) {
@@ -86,18 +117,21 @@ Plan plan_from_json(std::string_view text) {
   const nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
   if (value.is_discarded()) fail(Code::corrupt, "plan: this is no JSON");
   if (string(field(value, "format", "plan"), "plan") != kFormat)
-    fail(Code::corrupt, "plan: format {} is not \"{}\"", value.at("format").dump(), kFormat);
+    fail(Code::corrupt, "plan: the format is not \"{}\"", kFormat);
   PlanOptions options;
   options.policy = policy_of(string(field(value, "policy", "plan"), "plan"));
   options.ranks_per_host = number(field(value, "ranks_per_host", "plan"), "plan");
   options.rotation = number(field(value, "rotation", "plan"), "plan");
+  if (options.ranks_per_host < 0 || options.rotation < 0)
+    fail(Code::corrupt, "plan: ranks per host ({}) and rotation ({}) must not be negative", options.ranks_per_host,
+         options.rotation);
+  Layout source = layout_of(value, "source"), target = layout_of(value, "target");
   std::vector<Transfer> transfers;
   const nlohmann::json& list = field(value, "transfers", "plan");
   if (!list.is_array()) fail(Code::corrupt, "plan: \"transfers\" is no list");
   for (std::size_t k = 0; k < list.size(); ++k)
-    transfers.push_back(transfer_of(list[k], fmt::format("plan: transfer {}", k)));
-  return Plan(layout(string(field(value, "source", "plan"), "plan")),
-              layout(string(field(value, "target", "plan"), "plan")), options, std::move(transfers));
+    transfers.push_back(transfer_of(list[k], source, fmt::format("plan: transfer {}", k)));
+  return Plan(std::move(source), std::move(target), options, std::move(transfers));
 }
 
 }  // namespace reshard
