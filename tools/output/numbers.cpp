@@ -17,8 +17,7 @@ std::string bytes_text(Index bytes) {
 
 std::string count_text(Index count) {
   std::string digits = fmt::format("{}", count);
-  for (Index at = std::ssize(digits) - 3; at > (count < 0 ? 1 : 0); at -= 3)
-    digits.insert(digits.begin() + at, ',');
+  for (Index at = std::ssize(digits) - 3; at > (count < 0 ? 1 : 0); at -= 3) digits.insert(digits.begin() + at, ',');
   return digits;
 }
 
