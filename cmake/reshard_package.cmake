@@ -22,6 +22,7 @@ target_include_directories(reshard_library INTERFACE
 target_link_libraries(reshard_library PRIVATE ${links})
 if(RESHARD_SANITIZE)
   target_link_options(reshard_library INTERFACE $<BUILD_INTERFACE:-fsanitize=${RESHARD_SANITIZE}>)
+  set_target_properties(reshard_library PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 
 # What a static library needs at the end of the link line of its users.

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libgtest-dev libgmock-dev
-  libbenchmark-dev python3 python3-yaml)
+  libbenchmark-dev procps python3 python3-yaml)
 check=(clang libclang-rt-14-dev clang-format)
 
 wanted=()
