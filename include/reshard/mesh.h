@@ -64,6 +64,8 @@ class Mesh {
   const std::vector<Axis>& axes() const { return axes_; }
   const std::vector<AxisGroup>& groups() const { return groups_; }
   Index size() const { return size_; }
+  // A base rank and one stride per axis; false for a mesh that keeps a list.
+  bool is_regular() const { return !list_; }
   // Leaf axes that `axis` (a leaf or a group) names; nothing for an unknown name.
   std::optional<AxisRange> find(std::string_view axis) const;
 
