@@ -31,8 +31,8 @@ Index most_sent(const Plan& p) {
 }
 
 TEST(Copies, OverlappingMeshesDealOnlyToThoseWhoNeed) {
-  // Copies 0, 4, 8, 12 hold all; they serve the 12 others with 16 elements each.
-  const Layout source = layout("u8[16] on (c=4:4)"), target = layout("u8[16] on (r=16)");
+  // Ranks 0 to 3 hold all; each serves its quarter of the 12 others with 16 elements each.
+  const Layout source = layout("u8[16] on (c=4)"), target = layout("u8[16] on (r=16)");
   for (const Index rotation : {0, 1, 7}) {
     const PlanOptions options{.policy = SenderPolicy::balanced, .ranks_per_host = 0, .rotation = rotation};
     expect_local_view(source, target, options);
