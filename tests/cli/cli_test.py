@@ -42,6 +42,16 @@ CASES = {
     "explain_view": ["explain", "bf16[6144,4096][0:4096, :] on (tp=4) {0: tp}"],
     "explain_as_dtensor": ["explain", "--as", "dtensor", "f32[8,8] on (dp=2, tp=2) {0: tp dp}", BLOCKS],
     "explain_as_jax": ["explain", "--as", "jax", BLOCKS],
+    "m2m_4x1_2x2": ["explain", ROWS, BLOCKS, "--m2m"],
+    "m2m_4x1_2x2_json": ["explain", ROWS, BLOCKS, "--m2m", "--json"],
+    "m2m_copies": ["explain", "f32[6] on (dp=2) {}", "bf16[6] on (a=5) {}", "--m2m"],
+    "m2m_partial": ["explain", "f32[6,4] on (a=2, b=3) {a: partial(sum), b: partial(sum)}", "f32[6,4] on (c=2)@6 {1: c}",
+                    "--m2m"],
+    "trace_4x1_2x2": ["explain", ROWS, BLOCKS, "--trace"],
+    "trace_4x1_2x2_json": ["explain", ROWS, BLOCKS, "--trace", "--json"],
+    "trace_partial": ["explain", "f32[6,4] on (a=2, b=3) {0: b, a: partial(avg)}", "bf16[6,4] on (c=2)@6 {0: c}", "--trace"],
+    "trace_scalar": ["explain", "f32[] on (a=2) {}", "f32[] on (a=3)@2 {}", "--trace"],
+    "trace_elided": ["explain", "f32[32,32] on (a=32) {0: a}", "f32[32,32] on (a=32) {1: a}", "--trace"],
     "plan_tensor": ["plan", "bf16[8192,8192] on (dp=2, tp=4) {0: tp dp}", "bf16[8192,8192] on (tp=6)@8 {1: tp}",
                     "--matrix", "--verify"],
     "plan_tensor_json": ["plan", ROWS, BLOCKS, "--json", "--matrix"],
@@ -92,6 +102,18 @@ class Golden(unittest.TestCase):
                  "3 · (0,0)   ──▶       2 · (1,0)", "3 · (0,1)   ──▶       3 · (1,0)"]
         self.assertIn("source rank·idx       target rank·idx\n" + "─" * 15 + " " * 7 + "─" * 15 + "\n" + "\n".join(moves), text)
 
+    def test_the_trace_of_the_running_example(self):
+        lines = [line.strip() for line in run(CASES["trace_4x1_2x2"]).stdout.splitlines()]
+        for line in ("base = max(middle) + 1 = 5", "enc  = rank·25 + c₀·5 + c₁", "src rank3 ─► │r3.0│r3.1│   enc 75, 76",
+                     "e.g. r3.1 → enc = 3·25 + 0·5 + 1 = 76",
+                     "76 % 5 = 1, 76 // 5 = 15  │  15 % 5 = 0, 15 // 5 = 3"):
+            self.assertIn(line, lines)
+        # The same table in all three.
+        tables = [run(CASES[name]).stdout.split("target rank·idx\n")[1].split("\n")[:9]
+                  for name in ("trace_4x1_2x2", "m2m_4x1_2x2", "explain_4x1_2x2")]
+        self.assertEqual(tables[0], tables[1])
+        self.assertEqual(tables[0], tables[2])
+
     def test_lines_keep_to_the_width(self):
         for width in (80, 100, 160):
             done = run(["explain", "f32[64,64] on (a=32) {1: a}", "f32[64,64] on (a=8, b=4) {0: a, 1: b}", "--width", str(width)])
@@ -117,6 +139,12 @@ class Errors(unittest.TestCase):
         self.refused(["explain", "f32[4] on (a=1000000) {}"], "1,000,000")
         self.refused(["explain", ROWS, BLOCKS, "--svg", "/no/such/folder/x.svg"], "/no/such/folder/x.svg")
         self.refused(["explain", "f32[4] on (a=2) {a: partial(sum)}", "f32[4] on (a=2) {0: a}"], "partial")
+        self.refused(["explain", ROWS, "--m2m"], "two layouts")
+        self.refused(["explain", "f32[10] on (a=4) {0: a}", "f32[10] on (a=5) {0: a}", "--m2m"], "dimension 0", "plan()")
+        self.refused(["explain", ROWS, BLOCKS, "--m2m", "--policy", "modulo"], "--policy")
+        self.refused(["explain", ROWS, BLOCKS, "--trace", "--svg", "x.svg"], "--svg")
+        self.refused(["explain", f"f32[{2**17},16] on (a={2**17}) {{0: a}}", f"f32[{2**17},16] on (a=16) {{1: a}}", "--trace"],
+                     "2097152 tagged cells", "--m2m")
         self.refused(["plan", ROWS], "two layouts")
         self.refused(["plan", ROWS, BLOCKS, "--policy", "fastest"], "--policy")
         self.refused(["plan", ROWS, BLOCKS, "--from", "a.yaml"], "--model")
@@ -156,6 +184,19 @@ class Json(unittest.TestCase):
         rows = [row for entry in shown["transfers"] for begin, end in entry["slice"][0] for row in range(begin, end)]
         self.assertEqual(sorted(rows), list(range(8191)))
 
+    def test_tags_read_give_the_map(self):
+        source, target = "f32[12,6] on (dp=2, y=3) {1: y}", "bf16[12,6] on (x=4, z=2)@[3,9,1,8,0,7,6,5] {0: x, 1: z}"
+        shown = json.loads(run(["explain", source, target, "--m2m", "--json"]).stdout)
+        traced = json.loads(run(["explain", source, target, "--trace", "--json"]).stdout)
+        self.assertEqual(traced["map"], shown)
+        self.assertEqual((shown["middle"], shown["source_num_slicers"], shown["target_num_slicers"]), ([4, 6], [4, 2], [1, 3]))
+        found = {}
+        for reading in traced["readings"]:
+            column, row, source_rank = reading["tag"] % 7, reading["tag"] // 7 % 7, str(reading["tag"] // 49)
+            targets = found.setdefault(source_rank, {}).setdefault(f"{row},{column}", [])
+            targets.append([reading["target"], reading["target_cell"]])
+        self.assertEqual(found, shown["m2m_map"])
+
     def test_totals_of_a_model_are_sums_over_its_ranks(self):
         planned = json.loads(run([*CASES["plan_model"], "--json"]).stdout)
         self.assertEqual(planned["tensors"], 723)
@@ -169,7 +210,7 @@ class Json(unittest.TestCase):
 class Svg(unittest.TestCase):
     def test_every_picture_is_well_formed(self):
         for name, args in CASES.items():
-            if args[0] != "explain" or "--as" in args:
+            if args[0] != "explain" or {"--as", "--m2m", "--trace"} & set(args):
                 continue
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "picture.svg"

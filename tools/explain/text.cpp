@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "explain/pictures.h"
+#include "explain/section.h"
 #include "output/numbers.h"
 #include "output/table.h"
 
@@ -15,12 +15,6 @@ namespace {
 constexpr int kIndent = 3;
 constexpr int kRightColumn = 40;
 constexpr int kCaptionWidth = 36;  // of a stamped grid
-
-std::string heading(std::string_view text, const ShowOptions& options) {
-  return "\n" + styled(text, {.bold = true}, options.colour) + "\n";
-}
-
-std::string indented(std::string_view text) { return fmt::format("{:{}}{}\n", "", kIndent, text); }
 
 // "4×1 (rows×4, cols×1)".
 std::string parts_text(const std::vector<std::vector<Index>>& bounds) {
@@ -68,25 +62,17 @@ std::string empty_text(const Cutting& cutting, std::string_view side) {
 
 bool nothing_to_draw(const Cutting& cutting) { return cutting.layout().elements() == 0; }
 
-// "… 12 more of 28 rows (--rows 0 shows all)".
-std::string more_text(Index shown, Index all) {
-  if (shown >= all) return "";
-  return indented(fmt::format("… {} of {} not listed (--rows 0 lists all)", count_text(all - shown), count_text(all)));
-}
-
-Index limit_of(Index all, const ShowOptions& options) { return options.rows == 0 ? all : std::min(all, options.rows); }
-
 std::string lcm_text(const Explained& explained) {
   const CommonGrid& grid = explained.move->grid;
   if (!grid.even)
     return fmt::format("{}: wherever either side cuts (they do not all divide evenly)", extents_text(grid.extents()));
-  std::vector<std::string> terms;
-  for (int dim = 0; dim < std::ssize(grid.bounds); ++dim)
-    terms.push_back(
-        fmt::format("lcm({},{})", explained.source.equal_parts(dim), explained.move->target.equal_parts(dim)));
-  if (terms.empty()) return "one cell";
-  return fmt::format("( {} ) = {}: the coarsest that both sides divide", fmt::join(terms, ", "),
-                     extents_text(grid.extents()));
+  std::vector<Index> source, target;
+  for (int dim = 0; dim < std::ssize(grid.bounds); ++dim) {
+    source.push_back(explained.source.equal_parts(dim));
+    target.push_back(explained.move->target.equal_parts(dim));
+  }
+  const std::string middle = middle_text(source, target, grid.extents());
+  return grid.bounds.empty() ? middle : middle + ": the coarsest that both sides divide";
 }
 
 // The stamped grid before and after the target's cuts; where both do not fit, after, which shows all of it.
@@ -122,26 +108,13 @@ std::string pictures_text(const Explained& explained, const ShowOptions& options
   return hidden.empty() ? out : out + indented(hidden);
 }
 
-std::string cell_text(RankId rank, const std::vector<Index>& cell) {
-  return fmt::format("{} · {}", rank.value(), tuple_text(cell));
-}
-
 std::string map_text(const Explained& explained, const ShowOptions& options) {
   const Move& move = *explained.move;
   const Index all = count_cells(move.plan, explained.source, move.grid);
   const auto moves = cell_moves(move.plan, explained.source, move.target, move.grid, limit_of(all, options));
   std::string out = heading(fmt::format("3. The map: {}", count_text(all, "cell")), options);
-  int width = 12;
-  for (const CellMove& cell : moves) width = std::max(width, width_of(cell_text(cell.source, cell.source_cell)) + 3);
-  const std::string gap(static_cast<std::size_t>(width + 10 - 15), ' ');
   if (moves.empty()) return out + indented("nothing moves");
-  out += indented("source rank·idx" + gap + "target rank·idx");
-  out += indented("───────────────" + gap + "───────────────");
-  for (const CellMove& cell : moves) {
-    const std::string from = cell_text(cell.source, cell.source_cell);
-    const std::string blanks(static_cast<std::size_t>(width - width_of(from)), ' ');
-    out += indented(from + blanks + "──▶       " + cell_text(cell.target, cell.target_cell));
-  }
+  out += cells_table(moves);
   return out + more_text(std::ssize(moves), all);
 }
 
