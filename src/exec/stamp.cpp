@@ -75,7 +75,6 @@ Bits<Size> stamp_of(std::uint64_t key) {
 // A boolean is 0 or 1: one bit of the stamp.
 struct Truth {
   std::byte value;
-  friend bool operator==(const Truth&, const Truth&) = default;
 };
 
 template <class Element>
