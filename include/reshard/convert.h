@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "reshard/error.h"
 #include "reshard/model.h"
 #include "reshard/plan.h"
 
@@ -38,8 +39,9 @@ struct ConvertRequest {
   ResolveSettings from_settings = {};
   ResolveSettings to_settings = {};
   std::string out;
-  Index processes = 0;                   // 0: one per core
-  Index memory = Index{256} << 20;       // bytes of staging and resident source pages, all processes together
+  Index processes = 0;  // 0: one per core
+  // Bytes of staging and resident source pages, all processes together; at least 128 KiB per process are used.
+  Index memory = Index{256} << 20;
   Index max_file_bytes = 5'000'000'000;  // data per file of whole tensors
   PlanOptions plan = {};
   bool verify = false;  // read the output back and compare it with the source before it appears
@@ -62,9 +64,15 @@ struct ConvertReport {
   double verify_seconds = 0;
 };
 
-// Throws Error: invalid_argument or unsupported for a wrong request, corrupt for a source that contradicts itself or
-// shrinks while it is read and for an output that differs from it, io for the file system, peer_lost or timeout for a
-// process that dies or stops. Whatever it throws, OUT does not exist. Call from a process without other threads.
+// What verifying throws: the output that was written is not what the source says. Nothing of it is kept.
+class OutputDiffers : public Error {
+ public:
+  explicit OutputDiffers(const std::string& message) : Error(Code::corrupt, message) {}
+};
+
+// Throws OutputDiffers, or another Error: invalid_argument or unsupported for a wrong request, corrupt for a source
+// that contradicts itself or changes while it is read, io for the file system, peer_lost or timeout for a process that
+// dies or stops. Whatever it throws, OUT does not exist. Call from a process without other threads.
 ConvertReport convert(const ConvertRequest& request);
 
 }  // namespace reshard

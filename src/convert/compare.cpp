@@ -102,6 +102,12 @@ const std::vector<Comparer::Holder>& Comparer::holders(int place) {
   return entry->second;
 }
 
+// A source that changed explains any difference, so it is named first.
+void Comparer::differs(const std::string& message) const {
+  source_.check();
+  throw OutputDiffers(message);
+}
+
 void Comparer::compare(const Unit& unit) {
   const StoredTensor& stored = job_.to.stored()[static_cast<std::size_t>(unit.stored)];
   for (int part = 0; part < std::ssize(stored.parts); ++part) {
@@ -129,7 +135,7 @@ void Comparer::compare_part(const Unit& unit, const StoredTensor& stored, int pa
   const Index size = bytes_of(tensor.tensor.dtype);
   const LocalStorage output_storage = job_.to.part_storage(stored, part, unit.rank);
   const std::byte* output =
-      output_.base(unit.file, folder_.path_of(file)) + job_.output.find(stored.name, unit.rank)->offset;
+      output_.base(unit.file, folder_.path_of(file), file.bytes) + job_.output.find(stored.name, unit.rank)->offset;
 
   Region region = job_.to.layout(tensor).region(unit.rank);
   Index expected = 1, compared = 0;
@@ -143,24 +149,25 @@ void Comparer::compare_part(const Unit& unit, const StoredTensor& stored, int pa
       runs.push_back(common_runs(region.dims[dim], holder.region.dims[dim]));
     if (std::ranges::any_of(runs, [](const auto& along) { return along.empty(); })) continue;
     const CheckpointTensor& bytes = *job_.checkpoint.find(origin_stored.name, holder.rank);
-    const std::byte* source = source_.base(bytes.file, job_.checkpoint.path_of(bytes.file)) + bytes.offset;
+    const std::byte* source = source_.base(bytes.file, job_.checkpoint.path_of(bytes.file),
+                                           job_.checkpoint.files()[static_cast<std::size_t>(bytes.file)].bytes) +
+                              bytes.offset;
     const LocalStorage source_storage = job_.from.part_storage(origin_stored, origin.part, holder.rank);
-    compared +=
-        Rows(runs, output_storage, source_storage)
-            .visit([&](Index out, Index in, Index elements, const std::vector<Index>& at) {
-              const std::size_t length = static_cast<std::size_t>(elements * size);
-              source_.count(elements * size);
-              output_.count(elements * size);
-              if (std::memcmp(output + out * size, source + in * size, length) == 0) return;
-              fail(Code::corrupt,
-                   "{}: tensor {} of rank {} differs from rank {} of the source in the {} elements from [{}] on",
-                   folder_.path_of(file), tensor.tensor.name, unit.rank.value(), holder.rank.value(), elements,
-                   fmt::join(at, ","));
-            });
+    compared += Rows(runs, output_storage, source_storage)
+                    .visit([&](Index out, Index in, Index elements, const std::vector<Index>& at) {
+                      const std::size_t length = static_cast<std::size_t>(elements * size);
+                      source_.touch(source + in * size, elements * size);
+                      output_.touch(output + out * size, elements * size);
+                      if (std::memcmp(output + out * size, source + in * size, length) == 0) return;
+                      differs(fmt::format(
+                          "{}: tensor {} of rank {} differs from rank {} of the source in the {} elements from [{}] on",
+                          folder_.path_of(file), tensor.tensor.name, unit.rank.value(), holder.rank.value(), elements,
+                          fmt::join(at, ",")));
+                    });
   }
   if (compared != expected)
-    fail(Code::corrupt, "{}: tensor {} of rank {}: {} of {} elements have a source", folder_.path_of(file),
-         tensor.tensor.name, unit.rank.value(), compared, expected);
+    differs(fmt::format("{}: tensor {} of rank {}: {} of {} elements have a source", folder_.path_of(file),
+                        tensor.tensor.name, unit.rank.value(), compared, expected));
 }
 
 }  // namespace reshard::convert_detail

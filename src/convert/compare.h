@@ -17,7 +17,8 @@ class Comparer {
  public:
   Comparer(const Job& job, const PartialFolder& folder, Index resident_bytes);
 
-  // Throws Error(corrupt) that names tensor, rank and the first element that differs, or that has no source.
+  // Throws OutputDiffers that names tensor, rank and the first element that differs, or that has no source;
+  // Error(corrupt) if the source has changed.
   void compare(const Unit& unit);
 
  private:
@@ -27,6 +28,7 @@ class Comparer {
   };
   // One rank of every set of ranks that hold the same.
   const std::vector<Holder>& holders(int layout);
+  [[noreturn]] void differs(const std::string& message) const;
   void compare_part(const Unit& unit, const StoredTensor& stored, int part, const LocalBox& box);
 
   const Job& job_;

@@ -1,7 +1,5 @@
 #include "reshard/convert.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -10,6 +8,7 @@
 #include "convert/compare.h"
 #include "convert/mover.h"
 #include "convert/shared_state.h"
+#include "convert/source_state.h"
 #include "reshard/shm_fabric.h"
 
 namespace reshard {
@@ -22,18 +21,13 @@ using std::chrono::steady_clock;
 double seconds_since(steady_clock::time_point start) { return duration<double>(steady_clock::now() - start).count(); }
 
 // Equal for equal conversions of unchanged sources: a later run may keep what an earlier one finished.
-std::string identify(const Job& job) {
+std::string identify(const Job& job, const std::vector<std::string>& source) {
   std::uint64_t digest = 14695981039346656037ULL;  // FNV-1a, 64 bits
   const auto add = [&](std::string_view text) {
     for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
     digest = (digest ^ 0xffU) * 1099511628211ULL;
   };
-  for (int file = 0; file < std::ssize(job.checkpoint.files()); ++file) {
-    struct stat status {};
-    ::stat(job.checkpoint.path_of(file).c_str(), &status);
-    add(fmt::format("{} {} {}.{}", job.checkpoint.path_of(file), status.st_size, status.st_mtim.tv_sec,
-                    status.st_mtim.tv_nsec));
-  }
+  for (const std::string& file : source) add(file);
   for (const ModelLayout* model : {&job.from, &job.to})
     for (const ModelTensor& tensor : model->tensors()) {
       add(tensor.tensor.name);
@@ -76,13 +70,12 @@ class Progress {
 
 // Runs work(unit) for every unit, each in one of the processes.
 template <class MakeWorker>
-void share_units(const ConvertRequest& request, const Job& job, Index processes, bool verifying,
+void share_units(const ConvertRequest& request, const Job& job, Index processes, bool verifying, SharedState& shared,
                  const MakeWorker& make_worker) {
-  SharedState shared(job.output.files().size());
   shared.files_done() = std::ranges::count(job.units_of, 0);  // nothing to do for these
-  run_processes(processes, [&](Endpoint& endpoint) {
+  const auto work_on = [&](Endpoint& endpoint) {
     Progress progress(request, job, shared, verifying);
-    auto work = make_worker(shared);
+    auto work = make_worker();
     const Index units = std::ssize(job.units);
     for (Index at = shared.next_unit()++; at < units; at = shared.next_unit()++) {
       const Unit& unit = job.units[static_cast<std::size_t>(at)];
@@ -93,12 +86,16 @@ void share_units(const ConvertRequest& request, const Job& job, Index processes,
     }
     endpoint.barrier(Clock::now() + request.timeout);
     if (endpoint.rank() == RankId(0)) progress.report();
-  });
+  };
+  RunOptions options;
+  options.grace = std::min(options.grace, request.timeout);
+  run_processes(processes, work_on, options);
 }
 
 void move_all(const ConvertRequest& request, const Job& job, const PartialFolder& folder, Index processes) {
   const MemoryShare memory = memory_share(request.memory, processes);
-  share_units(request, job, processes, false, [&](SharedState& shared) {
+  SharedState shared(job.output.files().size());
+  share_units(request, job, processes, false, shared, [&] {
     return [&, mover = std::make_shared<Mover>(job, folder, memory)](const Unit& unit) {
       mover->move(unit);
       if (++shared.units_done(unit.file) < job.units_of[static_cast<std::size_t>(unit.file)]) return;
@@ -109,12 +106,28 @@ void move_all(const ConvertRequest& request, const Job& job, const PartialFolder
 }
 
 void verify_all(const ConvertRequest& request, const Job& job, const PartialFolder& folder, Index processes) {
+  for (const OutputFile& file : job.output.files())
+    if (!folder.has_header(file))
+      throw OutputDiffers(fmt::format("{}: its header is not the one that was written", folder.path_of(file)));
+  if (job.units.empty()) return;
   const MemoryShare memory = memory_share(request.memory, processes);
-  share_units(request, job, processes, true, [&](SharedState&) {
-    return [comparer = std::make_shared<Comparer>(job, folder, memory.resident)](const Unit& unit) {
-      comparer->compare(unit);
-    };
-  });
+  SharedState shared(job.output.files().size());
+  try {
+    share_units(request, job, processes, true, shared, [&] {
+      return [&shared, comparer = std::make_shared<Comparer>(job, folder, memory.resident)](const Unit& unit) {
+        try {
+          comparer->compare(unit);
+        } catch (const OutputDiffers&) {
+          shared.differs() = 1;
+          throw;
+        }
+      };
+    });
+  } catch (const Error& error) {
+    // Of an exception in another process, code and message are left.
+    if (error.code() == Code::corrupt && shared.differs() != 0) throw OutputDiffers(error.what());
+    throw;
+  }
 }
 
 Index processes_for(const ConvertRequest& request, const Job& job) {
@@ -124,10 +137,7 @@ Index processes_for(const ConvertRequest& request, const Job& job) {
 }
 
 void begin_files(const Job& job, const PartialFolder& folder, const std::vector<bool>& finished) {
-  Index needed = 0;
-  for (std::size_t file = 0; file < finished.size(); ++file)
-    if (!finished[file]) needed += job.output.files()[file].bytes;
-  folder.require_space(needed);
+  folder.require_space(job.output.files(), finished);
   for (std::size_t file = 0; file < finished.size(); ++file) {
     if (finished[file]) continue;
     folder.begin(job.output.files()[file]);
@@ -136,9 +146,9 @@ void begin_files(const Job& job, const PartialFolder& folder, const std::vector<
 }
 
 void check_request(const ConvertRequest& request) {
-  if (request.processes < 0 || request.memory < 1)
-    fail(Code::invalid_argument, "processes ({}) must not be negative and memory ({}) at least 1 byte",
-         request.processes, request.memory);
+  if (request.processes < 0)
+    fail(Code::invalid_argument, "{} processes: give 1 or more, or 0 for one per core", request.processes);
+  if (request.memory < 1) fail(Code::invalid_argument, "{} bytes of memory: give at least 1", request.memory);
 }
 
 }  // namespace
@@ -154,7 +164,8 @@ ConvertReport convert(const ConvertRequest& request) {
   report.plan_seconds = seconds_since(plan_start);
 
   const auto move_start = steady_clock::now();
-  PartialFolder folder(request.out, identify(job));
+  const std::vector<std::string> source = source_state(job.checkpoint);
+  PartialFolder folder(request.out, identify(job, source));
   const std::vector<bool> finished = folder.finished(job.output.files());
   report.files_kept = std::ranges::count(finished, true);
   const std::vector<Unit> all_units = job.units;
@@ -167,9 +178,15 @@ ConvertReport convert(const ConvertRequest& request) {
   if (request.verify) {
     const auto verify_start = steady_clock::now();
     job.units = all_units;
-    if (!job.units.empty()) verify_all(request, job, folder, report.processes);
+    try {
+      verify_all(request, job, folder, processes_for(request, job));
+    } catch (const OutputDiffers&) {
+      folder.clear();  // what else may be wrong is not known
+      throw;
+    }
     report.verify_seconds = seconds_since(verify_start);
   }
+  require_unchanged(job.checkpoint, source);
   for (const std::string& name : job.output.side_files()) folder.copy_side_file(job.checkpoint.folder(), name);
   for (const OutputText& text : job.output.texts()) folder.write_text(text);
   folder.publish();

@@ -1,6 +1,7 @@
 #include "convert/job.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include <fmt/ranges.h>
@@ -68,6 +69,41 @@ void add_units(Job& job, int stored, RankId rank, const OutputPlace& place) {
   }
 }
 
+// Rules that are given for a folder that says itself how it lies must say the same.
+void check_agreement(const Checkpoint& checkpoint, const ModelLayout& said, const ModelRules& rules,
+                     const ResolveSettings& settings) {
+  const ModelLayout given = resolve(rules, logical_tensors(said), settings);
+  const auto contradicts = [&](std::string_view what, std::string_view rules_say, std::string_view folder_says) {
+    fail(Code::invalid_argument, "{} of {}: {} says {}, but {} says {}; leave --from out, or convert to it with --to",
+         what, checkpoint.folder(), rules.source, rules_say, kManifestName, folder_says);
+  };
+  for (const ModelTensor& tensor : said.tensors()) {
+    const std::string here = given.layout(*given.find(tensor.tensor.name)).text(), there = said.layout(tensor).text();
+    if (here != there) contradicts("tensor " + tensor.tensor.name, here, there);
+  }
+  for (const StoredTensor& stored : said.stored()) {
+    const StoredTensor& other = given.stored()[static_cast<std::size_t>(
+        given.find(said.tensors()[static_cast<std::size_t>(stored.parts.front())].tensor.name)->stored)];
+    if (stored.name != other.name) contradicts("stored tensor", other.name, stored.name);
+  }
+}
+
+// The output must not become part of the source, nor be it: folders beside the weights are carried along.
+void refuse_inside(const std::string& out, const std::string& source) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(source, error)) return;
+  const fs::path folder = fs::canonical(source, error), inside = fs::weakly_canonical(out + ".partial", error);
+  const auto [at, end] = std::mismatch(folder.begin(), folder.end(), inside.begin(), inside.end());
+  if (at == folder.end())
+    fail(Code::invalid_argument, "{} lies in the source folder {}; give an output outside it", out, source);
+}
+
+void refuse_mesh_alone(const std::optional<ModelRules>& rules, const ResolveSettings& settings, std::string_view side) {
+  if (settings.mesh && !rules)
+    fail(Code::invalid_argument, "--{0}-mesh {1} needs rules: give --{0} FILE as well", side, settings.mesh->text());
+}
+
 void lay_out_units(Job& job) {
   for (Index ordinal = 0; ordinal < job.to.mesh().size(); ++ordinal) {
     const RankId rank = job.to.mesh().rank_at_ordinal(ordinal);
@@ -87,9 +123,14 @@ Index element_bytes(const ModelLayout& model, const StoredTensor& stored) {
 }
 
 Job make_job(const ConvertRequest& request) {
+  refuse_mesh_alone(request.from, request.from_settings, "from");
+  refuse_mesh_alone(request.to, request.to_settings, "to");
+  refuse_inside(request.out, request.source);
   Checkpoint checkpoint = open_checkpoint(request.source);
   ModelLayout from = source_layout(checkpoint, request.from ? &*request.from : nullptr,
                                    with_config(request.from_settings, checkpoint));
+  if (request.from && checkpoint.manifest())
+    check_agreement(checkpoint, from, *request.from, with_config(request.from_settings, checkpoint));
   check_source(checkpoint, from);
   ModelLayout to = target_layout(request, checkpoint, from);
   std::vector<int> source_tensor = match_tensors(from, to);

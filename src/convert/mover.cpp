@@ -26,7 +26,6 @@ void for_each_row(const Block& block, std::size_t loop, Index source, Index targ
 
 // Upper bound of the source pages that a block makes resident: what it spans, or one fault's worth for every row.
 Index touched_bytes(const Block& block) {
-  constexpr Index kFaultBytes = 64 << 10;  // the kernel maps this much around a fault
   Index rows = 1, span = block.row_bytes;
   for (const Loop& loop : block.loops) {
     rows *= loop.count;
@@ -55,6 +54,11 @@ Mover::Mover(const Job& job, const PartialFolder& folder, MemoryShare memory)
       pages_(memory.resident),
       staging_(static_cast<std::size_t>(memory.staging)) {}
 
+const std::byte* Mover::source(int file) {
+  return pages_.base(file, job_.checkpoint.path_of(file),
+                     job_.checkpoint.files()[static_cast<std::size_t>(file)].bytes);
+}
+
 int Mover::output(int file) {
   auto entry = outputs_.find(file);
   if (entry == outputs_.end()) {
@@ -65,14 +69,11 @@ int Mover::output(int file) {
 }
 
 void Mover::move(const Unit& unit) {
-  if (!write_rows(unit)) {
-    const StoredTensor& stored = job_.to.stored()[static_cast<std::size_t>(unit.stored)];
-    const Index size = element_bytes(job_.to, stored);
-    Index offset = unit.file_offset;
-    for (const LocalBox& box : split(unit.box, std::max<Index>(1, std::ssize(staging_) / size))) {
-      write_staged(unit, box, offset);
-      offset += box.elements() * size;
-    }
+  try {
+    if (!write_rows(unit)) write_staged(unit);
+  } catch (const Error&) {
+    pages_.check();  // a source that changed explains the failure, so it is named
+    throw;
   }
   pages_.check();
   // Disk and processors work at the same time: finishing the file then finds little left to sync.
@@ -85,13 +86,13 @@ bool Mover::write_rows(const Unit& unit) {
     for (const Block& block : feed.blocks)
       if (block.row_bytes < std::min(kLongRow, unit.bytes)) return false;
   for (const Feed& feed : feeds) {
-    const std::byte* source = pages_.base(feed.file, job_.checkpoint.path_of(feed.file));
+    const std::byte* pages = source(feed.file);
     for (const Block& block : feed.blocks)
       for_each_row(block, 0, block.source_offset, block.target_offset, [&](Index from, Index to, Index bytes) {
         for (Index at = 0; at < bytes; at += kLargestWrite) {
           const Index length = std::min(kLargestWrite, bytes - at);
           folder_.write(output(unit.file), unit.file_offset + to + at,
-                        {source + from + at, static_cast<std::size_t>(length)},
+                        {pages + from + at, static_cast<std::size_t>(length)},
                         job_.output.files()[static_cast<std::size_t>(unit.file)]);
           pages_.count(length);
         }
@@ -100,7 +101,16 @@ bool Mover::write_rows(const Unit& unit) {
   return true;
 }
 
-void Mover::write_staged(const Unit& unit, const LocalBox& box, Index file_offset) {
+void Mover::write_staged(const Unit& unit) {
+  const Index size = element_bytes(job_.to, job_.to.stored()[static_cast<std::size_t>(unit.stored)]);
+  Index offset = unit.file_offset;
+  for (const LocalBox& box : split(unit.box, std::max<Index>(1, std::ssize(staging_) / size))) {
+    write_box(unit, box, offset);
+    offset += box.elements() * size;
+  }
+}
+
+void Mover::write_box(const Unit& unit, const LocalBox& box, Index file_offset) {
   const Index bytes = box.elements() * element_bytes(job_.to, job_.to.stored()[static_cast<std::size_t>(unit.stored)]);
   const std::vector<Feed> feeds = router_.feeds(unit.stored, unit.rank, box);
   Index fed = 0;
@@ -109,9 +119,9 @@ void Mover::write_staged(const Unit& unit, const LocalBox& box, Index file_offse
   if (fed < bytes) std::memset(staging_.data(), 0, static_cast<std::size_t>(bytes));  // padding
   std::vector<Stride> strides;
   for (const Feed& feed : feeds) {
-    const std::byte* source = pages_.base(feed.file, job_.checkpoint.path_of(feed.file));
+    const std::byte* pages = source(feed.file);
     for (const Block& block : feed.blocks) {
-      run(block, staging_.data(), source, strides);
+      run(block, staging_.data(), pages, strides);
       pages_.count(touched_bytes(block));
     }
   }

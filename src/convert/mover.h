@@ -27,7 +27,9 @@ class Mover {
 
  private:
   bool write_rows(const Unit& unit);
-  void write_staged(const Unit& unit, const LocalBox& box, Index file_offset);
+  void write_staged(const Unit& unit);
+  void write_box(const Unit& unit, const LocalBox& box, Index file_offset);
+  const std::byte* source(int file);
   int output(int file);
 
   const Job& job_;

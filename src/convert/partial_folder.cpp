@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/fail.h"
 
@@ -84,17 +86,44 @@ OpenFile::~OpenFile() {
 PartialFolder::PartialFolder(const std::string& out, const std::string& conversion)
     : out_(without_slash(out)), path_(out_ + ".partial") {
   if (out_.empty()) fail(Code::invalid_argument, "no output folder is given");
-  if (fs::symlink_status(out_).type() != fs::file_type::not_found)
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(out_, error)))
     fail(Code::invalid_argument, "{} exists; give another output, or remove it first", out_);
+  refuse_foreign();
   create("");
-  lock_ = open_file(path_ + "/" + kLock, O_RDWR | O_CREAT);
-  if (::flock(lock_.fd(), LOCK_EX | LOCK_NB) != 0)
-    fail(Code::io, "{}: another conversion is writing it; wait for it or give another output", path_);
+  lock();
   if (read_small(path_ + "/" + kConversion) == conversion) return;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
-    if (entry.path().filename() != kLock) fs::remove_all(entry.path());
+  clear();
   write_small(path_ + "/" + kConversion, conversion);
   sync_folder(path_);
+}
+
+// The processes of a conversion that was killed hold the lock until the last of them is gone, a moment later.
+void PartialFolder::lock() {
+  lock_ = open_file(path_ + "/" + kLock, O_RDWR | O_CREAT);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (::flock(lock_.fd(), LOCK_EX | LOCK_NB) != 0) {
+    if (std::chrono::steady_clock::now() > give_up)
+      fail(Code::io, "{}: another conversion is writing it; wait for it or give another output", path_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+void PartialFolder::clear() const {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
+    if (entry.path().filename() == kLock) continue;
+    fs::remove_all(entry.path(), error);
+    if (error) fail(Code::io, "{}: removing it failed: {}", entry.path().string(), error.message());
+  }
+}
+
+// What is there is removed sooner or later, so it must be ours.
+void PartialFolder::refuse_foreign() const {
+  std::error_code error;
+  if (fs::symlink_status(path_, error).type() == fs::file_type::not_found) return;
+  if (!fs::is_directory(path_, error) || (!fs::exists(fs::path(path_) / kLock) && !fs::is_empty(path_, error)))
+    fail(Code::invalid_argument, "{} exists and no conversion made it; give another output, or remove it first", path_);
 }
 
 void PartialFolder::create(const std::string& name) const {
@@ -110,6 +139,13 @@ std::vector<bool> PartialFolder::finished(const std::vector<OutputFile>& files) 
     finished.push_back(::stat(path_of(file).c_str(), &status) == 0 && status.st_size == file.bytes);
   }
   return finished;
+}
+
+bool PartialFolder::has_header(const OutputFile& file) const {
+  const std::string expected = safetensors_prefix(file.header);
+  std::string found(expected.size(), '\0');
+  std::ifstream in(path_of(file), std::ios::binary);
+  return in.read(found.data(), std::ssize(found)) && found == expected;
 }
 
 void PartialFolder::begin(const OutputFile& file) const {
@@ -140,26 +176,37 @@ void PartialFolder::write_text(const OutputText& text) const {
 }
 
 void PartialFolder::copy_side_file(const std::string& from, const std::string& name) const {
+  const fs::path target = fs::path(path_) / name;
+  create(fs::path(name).parent_path());
   std::error_code error;
-  fs::create_directories((fs::path(path_) / name).parent_path(), error);
-  if (!error)
-    fs::copy(fs::path(from) / name, fs::path(path_) / name,
-             fs::copy_options::recursive | fs::copy_options::overwrite_existing, error);
+  fs::copy_file(fs::path(from) / name, target, fs::copy_options::overwrite_existing, error);
   if (error) fail(Code::io, "{}/{}: copying it to {} failed: {}", from, name, path_, error.message());
+  const OpenFile copied = open_file(target, O_RDONLY);
+  if (::fsync(copied.fd()) != 0) fail_errno("syncing", target);
 }
 
 void PartialFolder::publish() {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_))
+    if (entry.is_directory()) sync_folder(entry.path());
   ::unlink((path_ + "/" + kConversion).c_str());
   ::unlink((path_ + "/" + kLock).c_str());
   sync_folder(path_);
-  // Not over an existing folder, even one that appeared meanwhile.
-  if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, out_.c_str(), RENAME_NOREPLACE) != 0)
-    fail_errno("renaming to " + out_, path_);
+  // Not over an existing folder, even one that appeared meanwhile. Where the file system has no such rename, the plain
+  // one still refuses a folder that is not empty.
+  int failed = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, out_.c_str(), RENAME_NOREPLACE);
+  if (failed != 0 && (errno == EINVAL || errno == ENOSYS)) failed = ::rename(path_.c_str(), out_.c_str());
+  if (failed != 0) fail_errno("renaming to " + out_, path_);
   const fs::path parent = fs::path(out_).parent_path();
   sync_folder(parent.empty() ? "." : parent.string());
 }
 
-void PartialFolder::require_space(Index bytes) const {
+void PartialFolder::require_space(const std::vector<OutputFile>& files, const std::vector<bool>& finished) const {
+  Index bytes = 0;
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    if (finished[file]) continue;
+    ::unlink(unfinished(files[file]).c_str());  // an earlier run's: its space is free again
+    bytes += files[file].bytes;
+  }
   struct statvfs status {};
   if (::statvfs(path_.c_str(), &status) != 0) fail_errno("asking for free space", path_);
   const auto free = static_cast<unsigned long long>(status.f_bavail) * status.f_frsize;

@@ -32,13 +32,17 @@ class OpenFile {
 class PartialFolder {
  public:
   // Creates OUT.partial or takes over the one a killed run left. `conversion` identifies what is written: if it differs
-  // from what the folder was made for, what is there is removed. Throws Error(invalid_argument) if OUT exists,
-  // Error(io) if another process is writing it.
+  // from what the folder was made for, what is there is removed. Throws Error(invalid_argument) if OUT exists or
+  // OUT.partial is not a conversion's, Error(io) if another process is writing it.
   PartialFolder(const std::string& out, const std::string& conversion);
 
   const std::string& path() const { return path_; }
   // Per file, whether an earlier run finished it.
   std::vector<bool> finished(const std::vector<OutputFile>& files) const;
+  // Whether a finished file begins as it was written.
+  bool has_header(const OutputFile& file) const;
+  // Removes what was written: the next run starts over.
+  void clear() const;
   // Creates the unfinished file at its full size with everything before the data. Throws Error(io).
   void begin(const OutputFile& file) const;
   OpenFile open_unfinished(const OutputFile& file) const;
@@ -46,16 +50,19 @@ class PartialFolder {
   // The file gets its name, with its bytes on disk.
   void finish(const OutputFile& file) const;
   std::string path_of(const OutputFile& file) const { return path_ + "/" + file.name; }
-  // Small files, whole.
+  // Small files, whole and on disk.
   void write_text(const OutputText& text) const;
   void copy_side_file(const std::string& from, const std::string& name) const;
   // Everything is there: the folder takes its name.
   void publish();
-  // Throws Error(io) naming what is needed and what is free.
-  void require_space(Index bytes) const;
+  // Removes what an earlier run left of unfinished files. Throws Error(io) naming what the files that are not finished
+  // need and what is free.
+  void require_space(const std::vector<OutputFile>& files, const std::vector<bool>& finished) const;
 
  private:
   std::string unfinished(const OutputFile& file) const { return path_of(file) + ".unfinished"; }
+  void refuse_foreign() const;
+  void lock();
   void create(const std::string& name) const;
 
   std::string out_;

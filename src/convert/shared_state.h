@@ -20,8 +20,10 @@ class SharedState {
   std::atomic<Index>& next_unit() { return counters_[0]; }
   std::atomic<Index>& bytes_done() { return counters_[1]; }
   std::atomic<Index>& files_done() { return counters_[2]; }
+  // Not zero: a process found the output to differ.
+  std::atomic<Index>& differs() { return counters_[3]; }
   // Units of a file that are done.
-  std::atomic<Index>& units_done(int file) { return counters_[3 + static_cast<std::size_t>(file)]; }
+  std::atomic<Index>& units_done(int file) { return counters_[4 + static_cast<std::size_t>(file)]; }
 
  private:
   std::span<std::atomic<Index>> counters_;

@@ -2,12 +2,27 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <functional>
+
+#include "base/fail.h"
+
 namespace reshard::convert_detail {
 
-const std::byte* SourcePages::base(int file, const std::string& path) {
-  std::unique_ptr<Guarded>& entry = files_[file];
-  if (!entry) entry = std::make_unique<Guarded>(path);
-  return entry->mapped.bytes().data();
+constexpr std::size_t kMostOpen = 64;  // checkpoints have thousands of files, a process has not as many descriptors
+
+const std::byte* SourcePages::base(int file, const std::string& path, Index bytes) {
+  const auto found = files_.find(file);
+  if (found != files_.end()) return found->second->mapped.bytes().data();
+  if (files_.size() == kMostOpen) {
+    check();
+    files_.clear();
+  }
+  auto opened = std::make_unique<Guarded>(path);
+  if (opened->mapped.size() != bytes)
+    fail(Code::corrupt, "{} was modified while it was read: it had {} bytes, now it has {}", path, bytes,
+         opened->mapped.size());
+  return files_.emplace(file, std::move(opened)).first->second->mapped.bytes().data();
 }
 
 void SourcePages::count(Index bytes) {
@@ -20,6 +35,12 @@ void SourcePages::count(Index bytes) {
     if (!bytes_of_file.empty())
       ::madvise(const_cast<std::byte*>(bytes_of_file.data()), bytes_of_file.size(), MADV_DONTNEED);
   }
+}
+
+void SourcePages::touch(const std::byte* at, Index bytes) {
+  const bool follows = !std::less<>()(at, end_of_last_);
+  count(bytes + (follows ? std::min<Index>(at - end_of_last_, kFaultBytes) : kFaultBytes));
+  end_of_last_ = at + bytes;
 }
 
 void SourcePages::check() const {

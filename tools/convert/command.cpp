@@ -53,6 +53,14 @@ SenderPolicy policy_named(const std::string& name) {
   throw Error(Code::invalid_argument, fmt::format("--policy {}: local, balanced or modulo", name));
 }
 
+std::chrono::milliseconds timeout_of(double seconds) {
+  constexpr double kMost = 1e9;
+  if (!(seconds > 0 && seconds <= kMost))
+    throw Error(Code::invalid_argument,
+                fmt::format("--timeout {}: more than 0 and at most {:.0f} seconds", seconds, kMost));
+  return std::chrono::milliseconds(static_cast<Index>(seconds * 1000));
+}
+
 double rate(Index bytes, double seconds) { return seconds > 0 ? static_cast<double>(bytes) / seconds / 1e9 : 0; }
 
 // One line that rewrites itself on a terminal, on standard error so that output can be piped.
@@ -61,12 +69,18 @@ void show_progress(const ConvertProgress& progress) {
                           ? 1
                           : static_cast<double>(progress.bytes_done) / static_cast<double>(progress.bytes_total);
   const double left = done > 0 ? progress.seconds * (1 - done) / done : 0;
-  fmt::print(stderr, "\r\x1b[K{} {} of {}  {:.0f} %  {:.2f} GB/s  {} of {} files  {} left",
-             progress.verifying ? "verify" : "write ", bytes_text(progress.bytes_done),
-             bytes_text(progress.bytes_total), 100 * done, rate(progress.bytes_done, progress.seconds),
-             progress.files_done, progress.files_total, seconds_text(left));
+  const std::string files =
+      progress.verifying ? "" : fmt::format("{} of {} files  ", progress.files_done, progress.files_total);
+  fmt::print(stderr, "\r\x1b[K{} {} of {}  {:.0f} %  {:.2f} GB/s  {}{} left", progress.verifying ? "verify" : "write ",
+             bytes_text(progress.bytes_done), bytes_text(progress.bytes_total), 100 * done,
+             rate(progress.bytes_done, progress.seconds), files, seconds_text(left));
   if (progress.bytes_done == progress.bytes_total) fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);
+}
+
+// The line may be half written when something goes wrong.
+void end_progress(const ConvertRequest& request) {
+  if (request.progress) fmt::print(stderr, "\r\x1b[K");
 }
 
 Index peak_resident() {
@@ -125,9 +139,19 @@ int run(const Flags& flags) {
   request.max_file_bytes = static_cast<Index>(flags.max_file);
   request.plan.policy = policy_named(flags.policy);
   request.verify = flags.verify;
-  request.timeout = std::chrono::milliseconds(static_cast<Index>(flags.timeout * 1000));
+  request.timeout = timeout_of(flags.timeout);
   if (!flags.quiet && ::isatty(STDERR_FILENO) != 0) request.progress = show_progress;
-  const ConvertReport report = convert(request);
+  ConvertReport report;
+  try {
+    report = convert(request);
+  } catch (const OutputDiffers& error) {
+    end_progress(request);
+    fmt::print(stderr, "reshard: {}\n", error.what());
+    return kWrong;
+  } catch (...) {
+    end_progress(request);
+    throw;
+  }
   print(flags.json ? report_json(report) : report_text(report, flags));
   return kDone;
 }
