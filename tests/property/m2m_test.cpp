@@ -71,6 +71,36 @@ class M2MExhaustive : public testing::TestWithParam<int> {
 TEST_P(M2MExhaustive, EveryPairOfOneDimensionalLayouts) { check_pairs(1, 4); }
 TEST_P(M2MExhaustive, EveryPairOfTwoDimensionalLayouts) { check_pairs(2, 4); }
 
+// Every choice of the axes that do not cut, pending.
+std::vector<Layout> pending(const Layout& layout) {
+  std::vector<std::size_t> free;
+  for (std::size_t axis = 0; axis < layout.spec().kinds.size(); ++axis)
+    if (layout.spec().kinds[axis].kind == AxisKind::Kind::replicate) free.push_back(axis);
+  std::vector<Layout> all;
+  for (unsigned choice = 1; choice < 1u << free.size(); ++choice) {
+    LayoutSpec spec = layout.spec();
+    for (std::size_t k = 0; k < free.size(); ++k)
+      if (choice >> k & 1) spec.kinds[free[k]].kind = AxisKind::Kind::partial;
+    all.emplace_back(spec);
+  }
+  return all;
+}
+
+TEST(M2MPending, EveryPendingSourceOfOneDimension) {
+  const std::vector<SmallLayout> all = all_small_layouts(1);
+  Index equal = 0;
+  for (const SmallLayout& a : all)
+    for (const SmallLayout& b : all) {
+      const std::vector<Index> shape = {std::lcm(a.ranks(), b.ranks())};
+      for (const Layout& source : pending(layout_of(a, shape, RankId(0)))) {
+        if (HasFailure()) return;
+        expect_as_marked(source, layout_of(b, shape, RankId(equal++ % 3 * 4)));
+      }
+    }
+  fmt::print("m2m maps: {} equal, with pending sources\n", equal);
+  EXPECT_GT(equal, 1000);
+}
+
 INSTANTIATE_TEST_SUITE_P(Parts, M2MExhaustive, testing::Range(0, parts));
 
 }  // namespace
