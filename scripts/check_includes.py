@@ -24,7 +24,7 @@ LAYERS = {
 PUBLIC = {
     "base": "error index dtype strided_copy",
     "layout": "mesh cut region layout notation",
-    "plan": "plan relabel rounds m2m",
+    "plan": "plan boxes relabel rounds m2m",
     "program": "program",
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
