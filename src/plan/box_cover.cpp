@@ -59,9 +59,8 @@ std::vector<RankId> BoxCover::ranks_of(const std::vector<Index>& boxes) const {
   return ranks;
 }
 
-std::vector<BoxFault> BoxCover::overlaps(std::size_t most) const {
+std::vector<BoxFault> BoxCover::overlaps(std::size_t most, Index& comparisons) const {
   std::vector<BoxFault> faults;
-  Index comparisons = 0;
   for (Index k = 0; k < index_.size() && faults.size() < most; ++k)
     for (const Index other : index_.overlapping(index_.box(k), comparisons)) {
       if (other <= k || faults.size() == most) continue;

@@ -22,8 +22,8 @@ class BoxCover {
   const BoxIndex& index() const { return index_; }
   // Of box k, by ascending rank.
   const std::vector<Holder>& holders(Index k) const { return holders_[k]; }
-  // Pairs of different boxes with an element in common, at most `most`.
-  std::vector<BoxFault> overlaps(std::size_t most) const;
+  // Pairs of different boxes with an element in common, at most `most`. Adds to `comparisons` as the index does.
+  std::vector<BoxFault> overlaps(std::size_t most, Index& comparisons) const;
   // Boxes of what nobody holds of `wanted`, at most `most`.
   std::vector<BoxFault> holes(const Box& wanted, std::size_t most) const;
 

