@@ -42,6 +42,7 @@ CASES = {
     "explain_view": ["explain", "bf16[6144,4096][0:4096, :] on (tp=4) {0: tp}"],
     "explain_as_dtensor": ["explain", "--as", "dtensor", "f32[8,8] on (dp=2, tp=2) {0: tp dp}", BLOCKS],
     "explain_as_jax": ["explain", "--as", "jax", BLOCKS],
+    "explain_as_hlo": ["explain", "--as", "hlo", "f32[8,8] on (dp=2, tp=4) {1: tp}", BLOCKS],
     "m2m_4x1_2x2": ["explain", ROWS, BLOCKS, "--m2m"],
     "m2m_4x1_2x2_json": ["explain", ROWS, BLOCKS, "--m2m", "--json"],
     "m2m_copies": ["explain", "f32[6] on (dp=2) {}", "bf16[6] on (a=5) {}", "--m2m"],
@@ -55,6 +56,10 @@ CASES = {
     "plan_tensor": ["plan", "bf16[8192,8192] on (dp=2, tp=4) {0: tp dp}", "bf16[8192,8192] on (tp=6)@8 {1: tp}",
                     "--matrix", "--verify"],
     "plan_tensor_json": ["plan", ROWS, BLOCKS, "--json", "--matrix"],
+    "plan_rounds": ["plan", "f32[8,8] on (a=8) {0: a}", "f32[8,8] on (a=8) {1: a}", "--rounds", "--ranks-per-host", "4"],
+    "plan_rounds_json": ["plan", ROWS, BLOCKS, "--rounds", "--ranks-per-host", "2", "--json"],
+    "plan_relabel": ["plan", "f32[30] on (a=3) {0: a}", "f32[30] on (a=3)@[1,2,0] {0: a}", "--relabel", "--verify"],
+    "plan_relabel_json": ["plan", "f32[8] on (a=4) {0: a}", "f32[8] on (a=4)@2 {0: a}", "--relabel", "--json"],
     "plan_out": ["plan", ROWS, BLOCKS, "--out", "-"],
     "plan_many_ranks": ["plan", "f32[64,64] on (a=64) {0: a}", "f32[64,64] on (a=64)@64 {1: a}", "--matrix",
                         "--ranks-per-host", "8"],
@@ -151,6 +156,7 @@ class Errors(unittest.TestCase):
         self.refused(["plan", "--model", "nowhere.shapes.tsv", "--from", "models/llama.yaml", "--to", "models/llama.yaml"],
                      "nowhere.shapes.tsv")
         self.refused(["plan", "--model", REAL + "llama3.1-70b.shapes.tsv"], "--from")
+        self.refused([*CASES["plan_model"], "--relabel"], "--relabel")
         self.refused(["inspect", "tests/golden"], "tests/golden")
         self.refused(["inspect", "README.nowhere"], "README.nowhere")
         self.refused(["verify", "/no/such/plan.json"], "/no/such/plan.json")

@@ -26,11 +26,16 @@ struct Request {
   PlanFlags plan;
 };
 
+std::string noted(const Layout& given, std::string_view notation) {
+  if (notation == "hlo") return to_hlo(given);
+  return notation == "jax" ? to_jax(given) : to_dtensor(given);
+}
+
 int print_notation(const Request& request) {
   for (const std::string& text : {request.source, request.target}) {
     if (text.empty()) continue;
     const Layout given = layout(text);
-    print((request.notation == "jax" ? to_jax(given) : to_dtensor(given)) + "\n");
+    print(noted(given, request.notation) + "\n");
   }
   return kDone;
 }
@@ -72,8 +77,8 @@ void add_explain(CLI::App& app, Action& action) {
   command->add_option("target", request->target, "Layout to move to")->type_name("LAYOUT");
   command->add_option("--svg", request->svg, "Write the picture to FILE, too")->type_name("FILE");
   command->add_flag("--json", request->json, "Print everything as JSON, with exact numbers");
-  command->add_option("--as", request->notation, "Print only the layouts, in another notation: dtensor or jax")
-      ->check(CLI::IsMember({"dtensor", "jax"}))
+  command->add_option("--as", request->notation, "Print only the layouts, in another notation: dtensor, jax or hlo")
+      ->check(CLI::IsMember({"dtensor", "jax", "hlo"}))
       ->type_name("NOTATION");
   const auto m2m =
       command->add_flag("--m2m", request->m2m, "Print the m2m map: slicers, cells, routes and their kinds");

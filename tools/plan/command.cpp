@@ -16,7 +16,7 @@ struct Request {
   std::string source, target;
   ModelRequest model;
   PlanFlags plan;
-  bool matrix = false, verify = false, json = false;
+  bool matrix = false, verify = false, json = false, rounds = false, relabel = false;
   std::string out;
 };
 
@@ -30,6 +30,8 @@ void check(const Request& request) {
   if (model && (request.model.from.empty() || request.model.to.empty()))
     refuse("--model needs --from A.yaml and --to B.yaml: how the model lies on each side");
   if (model && !request.out.empty()) refuse("--out writes the plan of one tensor; give two layouts instead of --model");
+  if (model && request.relabel)
+    refuse("--relabel orders the ranks for one tensor; give two layouts instead of --model");
   if (!model && !(request.model.from + request.model.to + request.model.from_mesh + request.model.to_mesh +
                   request.model.config + request.model.shapes)
                      .empty())
@@ -37,11 +39,16 @@ void check(const Request& request) {
 }
 
 PlanReport plan_tensor(const Request& request) {
-  const Layout source = layout(request.source), target = layout(request.target);
+  const Layout source = layout(request.source), given = layout(request.target);
+  std::optional<Relabelling> relabelled;
+  if (request.relabel) relabelled = relabel(source, given);
+  const Layout& target = relabelled ? relabelled->target : given;
   const auto begin = std::chrono::steady_clock::now();
   const Plan plan = reshard::plan(source, target, request.plan.options());
   const auto planned = std::chrono::steady_clock::now();
   PlanReport report{.source = source.text(), .target = target.text()};
+  report.target_given = given.text();
+  report.relabelled = relabelled;
   report.seconds = std::chrono::duration<double>(planned - begin).count();
   report.source_ranks = source.mesh().size();
   report.target_ranks = target.mesh().size();
@@ -59,11 +66,17 @@ PlanReport plan_tensor(const Request& request) {
   return report;
 }
 
+void add_rounds(PlanReport& report, Index ranks_per_host) {
+  const std::vector<RankMessage> messages = report.totals.packed();
+  report.rounds = rank_rounds(messages);
+  if (ranks_per_host > 0) report.host_rounds = host_rounds(messages, ranks_per_host);
+}
+
 int run(const Request& request) {
   check(request);
-  const PlanReport report = request.model.list.empty()
-                                ? plan_tensor(request)
-                                : plan_model(request.model, request.plan.options(), request.verify);
+  PlanReport report = request.model.list.empty() ? plan_tensor(request)
+                                                 : plan_model(request.model, request.plan.options(), request.verify);
+  if (request.rounds) add_rounds(report, request.plan.ranks_per_host);
   if (request.out != "-")
     print(request.json ? report_json(report, request.matrix)
                        : report_text(report, request.matrix, request.plan.ranks_per_host));
@@ -92,6 +105,10 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--config", model.config, "The model's config.json")->type_name("JSON");
   request->plan.add_to(*command);
   command->add_flag("--matrix", request->matrix, "Also bytes from every rank to every rank");
+  command->add_flag("--rounds", request->rounds,
+                    "Also rounds in which no rank, and no host with --ranks-per-host, sends or receives twice");
+  command->add_flag("--relabel", request->relabel,
+                    "Give the places of the target to its ranks so that the most bytes stay in place");
   command->add_flag("--verify", request->verify, "Also prove every distinct plan right; exit 1 if one is not");
   command->add_flag("--json", request->json, "Print as JSON, with exact numbers");
   command

@@ -7,6 +7,7 @@
 
 #include "output/numbers.h"
 #include "output/table.h"
+#include "plan/rounds_report.h"
 
 namespace reshard::cli {
 namespace {
@@ -74,6 +75,25 @@ std::string verdict_text(const PlanReport& report) {
   return out;
 }
 
+std::string relabelled_text(const PlanReport& report) {
+  if (!report.relabelled) return "";
+  const Relabelling& relabelled = *report.relabelled;
+  if (relabelled.seats.empty()) return "   relabelled        no: no order of the target's ranks keeps more in place\n";
+  return fmt::format("   relabelled        {} change rank, {} less to send; given was {}\n",
+                     count_text(std::ssize(relabelled.seats), "place"), bytes_text(relabelled.saved()),
+                     report.target_given);
+}
+
+Json relabelled_json(const PlanReport& report) {
+  Json seats = Json::array();
+  for (const Seat& seat : report.relabelled->seats)
+    seats.push_back({{"before", seat.before.value()}, {"now", seat.now.value()}});
+  return {{"target_given", report.target_given},
+          {"saved", report.relabelled->saved()},
+          {"kept", report.relabelled->kept},
+          {"seats", std::move(seats)}};
+}
+
 }  // namespace
 
 std::string matrix_text(const Totals& totals, Index ranks_per_host) {
@@ -95,6 +115,7 @@ std::string matrix_text(const Totals& totals, Index ranks_per_host) {
 std::string report_text(const PlanReport& report, bool matrix, Index ranks_per_host) {
   const Totals& totals = report.totals;
   std::string out = fmt::format("   source            {}\n   target            {}\n", report.source, report.target);
+  out += relabelled_text(report);
   if (report.model)
     out += fmt::format("   tensors           {}, {}, in {} (source, target, shape, turn)\n", count_text(totals.tensors),
                        bytes_text(totals.tensor_bytes), count_text(report.distinct, "class"));
@@ -111,6 +132,8 @@ std::string report_text(const PlanReport& report, bool matrix, Index ranks_per_h
                   totals.imbalance(&RankBytes::received, report.target_ranks), count_text(report.target_ranks, "rank"));
   out += fmt::format("   planned           in {}, policy {}\n", seconds_text(report.seconds), report.policy);
   out += verdict_text(report) + busiest_text(totals);
+  if (report.rounds) out += rounds_text(*report.rounds);
+  if (report.host_rounds) out += rounds_text(*report.host_rounds);
   return matrix ? out + matrix_text(totals, ranks_per_host) : out;
 }
 
@@ -130,6 +153,7 @@ std::string report_json(const PlanReport& report, bool matrix) {
             {"imbalance_out", totals.imbalance(&RankBytes::sent, report.source_ranks)},
             {"imbalance_in", totals.imbalance(&RankBytes::received, report.target_ranks)},
             {"plan_seconds", report.seconds}};
+  if (report.relabelled) json["relabelled"] = relabelled_json(report);
   if (report.verified) {
     json["verify_seconds"] = report.verify_seconds;
     json["faults"] = report.faults;
@@ -147,6 +171,8 @@ std::string report_json(const PlanReport& report, bool matrix) {
     for (const auto& [pair, bytes] : totals.pairs)
       json["matrix"].push_back({{"source", pair.first.value()}, {"target", pair.second.value()}, {"bytes", bytes}});
   }
+  if (report.rounds) json["rank_rounds"] = rounds_json(*report.rounds);
+  if (report.host_rounds) json["host_rounds"] = rounds_json(*report.host_rounds);
   return json.dump(2) + "\n";
 }
 

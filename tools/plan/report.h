@@ -2,11 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "reshard/plan.h"
+#include "reshard/relabel.h"
+#include "reshard/rounds.h"
 
 namespace reshard::cli {
 
@@ -23,6 +26,8 @@ class Totals {
   std::map<RankId, RankBytes> ranks;
   std::map<std::pair<RankId, RankId>, Index> pairs;  // bytes sent from, to
 
+  // One message per pair of ranks.
+  std::vector<RankMessage> packed() const;
   // Greatest sent (received) by a rank / mean over the ranks of the source (target) mesh.
   double imbalance(Index RankBytes::*bytes, Index ranks_of_side) const;
   // The ranks with the most, `count` at most, none with 0.
@@ -40,6 +45,10 @@ struct PlanReport {
   bool verified = false;
   double verify_seconds = 0;
   std::vector<std::string> faults = {};
+  std::string target_given = {};  // before relabelling
+  std::optional<Relabelling> relabelled = {};
+  std::optional<Rounds<RankId>> rounds = {};  // of messages packed per pair of ranks
+  std::optional<Rounds<HostId>> host_rounds = {};
 };
 
 std::string report_text(const PlanReport& report, bool matrix, Index ranks_per_host);

@@ -30,6 +30,12 @@ void Totals::add(const Plan& plan, const Certificate& certificate, Index times) 
   }
 }
 
+std::vector<RankMessage> Totals::packed() const {
+  std::vector<RankMessage> packed;
+  for (const auto& [pair, bytes] : pairs) packed.push_back({pair.first, pair.second, bytes});
+  return packed;
+}
+
 double Totals::imbalance(Index RankBytes::*bytes, Index ranks_of_side) const {
   Index total = 0, greatest = 0;
   for (const auto& [rank, entry] : ranks) {
