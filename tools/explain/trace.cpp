@@ -8,7 +8,7 @@
 namespace reshard::cli {
 namespace {
 
-constexpr Index kGreatestTrace = Index{1} << 20;  // cells, copies counted
+constexpr Index kGreatestTrace = Index{1} << 16;  // cells, copies counted
 
 Layout without_partial(const Layout& layout) {
   LayoutSpec spec = layout.spec();

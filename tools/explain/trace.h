@@ -35,7 +35,7 @@ struct Trace {
   std::vector<Reading> readings;
 };
 
-// Throws what m2m_map throws, and Error(unsupported) for more than 2^20 cells or tags past 64 bits.
+// Throws what m2m_map throws, and Error(unsupported) for more than 2^16 cells or tags past 64 bits.
 Trace traced(const Layout& source, const Layout& target);
 
 std::string trace_text(const Trace& trace, const ShowOptions& options);
