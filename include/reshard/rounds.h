@@ -63,7 +63,7 @@ struct Rounds {
   friend bool operator==(const Rounds&, const Rounds&) = default;
 };
 
-// Cost: O(E (V + D)) for E messages, V places and D rounds; memory O(E + V D).
+// Cost: O(E (V + D)) for E messages, V places and D rounds, mostly O(E); memory O(E).
 // Throws Error(invalid_argument) for negative bytes, or more than 2^63-1 of them together.
 Rounds<RankId> rank_rounds(std::span<const RankMessage> messages);
 // Ranks [k h, (k+1) h) share host k. Throws Error(invalid_argument) for h < 1.

@@ -1,10 +1,11 @@
-// König's theorem by alternating paths: links get a colour one after another. If no colour is free at both ends, `a` is
-// free at the sender and `b` at the receiver; along the path of links coloured a, b, a, .. that starts at the receiver
+// König's theorem by alternating paths: links get a colour one after another. `a` is free at the sender and `b` at the
+// receiver; if neither is free at both, then along the path of links coloured a, b, a, .. that starts at the receiver
 // the two colours change places, and then `a` is free at both. The path cannot come back to the sender: it would arrive
 // there by a link coloured a.
 #include "plan/edge_colouring.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace reshard {
@@ -24,26 +25,33 @@ Index greatest_degree(std::span<const Link> links, Index Link::*end) {
   return degree.empty() ? 0 : *std::ranges::max_element(degree);
 }
 
-// For each place on one side of the graph: which link has each colour.
+// For each place on one side of the graph: which link has each colour. A table would need places times colours, and one
+// place with many links makes many colours.
 class Side {
  public:
-  Side(Index places, Index colours)
-      : colours_(colours), link_(static_cast<std::size_t>(places * colours), kNone), free_(places, 0) {}
+  Side(std::size_t links, Index places, Index colours) : colours_(colours), free_(static_cast<std::size_t>(places), 0) {
+    link_.reserve(links);
+  }
 
-  Index& link(Index place, Index colour) { return link_[place * colours_ + colour]; }
+  Index link(Index place, Index colour) const {
+    const auto found = link_.find(place * colours_ + colour);
+    return found == link_.end() ? kNone : found->second;
+  }
+  bool is_free(Index place, Index colour) const { return link(place, colour) == kNone; }
   // There is one: a place has no more links than there are colours, and one of them has no colour yet.
   Index least_free(Index place) {
-    while (link(place, free_[place]) != kNone) ++free_[place];
+    while (!is_free(place, free_[place])) ++free_[place];
     return free_[place];
   }
+  void set(Index place, Index colour, Index link) { link_[place * colours_ + colour] = link; }
   void clear(Index place, Index colour) {
-    link(place, colour) = kNone;
+    link_.erase(place * colours_ + colour);
     free_[place] = std::min(free_[place], colour);
   }
 
  private:
   Index colours_;
-  std::vector<Index> link_;
+  std::unordered_map<Index, Index> link_;
   std::vector<Index> free_;  // no colour below is free
 };
 
@@ -51,15 +59,17 @@ class Colouring {
  public:
   Colouring(std::span<const Link> links, Index colours)
       : links_(links),
-        senders_(count_of(links, &Link::sender), colours),
-        receivers_(count_of(links, &Link::receiver), colours),
+        senders_(links.size(), count_of(links, &Link::sender), colours),
+        receivers_(links.size(), count_of(links, &Link::receiver), colours),
         colour_(links.size(), kNone) {}
 
   void add(Index link) {
-    const Link& ends = links_[link];
-    const Index a = senders_.least_free(ends.sender);
-    if (receivers_.link(ends.receiver, a) != kNone)
-      exchange_from(ends.receiver, a, receivers_.least_free(ends.receiver));
+    const auto [sender, receiver] = links_[link];
+    const Index a = senders_.least_free(sender), b = receivers_.least_free(receiver);
+    if (!receivers_.is_free(receiver, a)) {
+      if (senders_.is_free(sender, b)) return set(link, b);
+      exchange_from(receiver, a, b);
+    }
     set(link, a);
   }
   std::vector<Index> colours() && { return std::move(colour_); }
@@ -83,8 +93,8 @@ class Colouring {
   }
   void set(Index link, Index colour) {
     colour_[link] = colour;
-    senders_.link(links_[link].sender, colour) = link;
-    receivers_.link(links_[link].receiver, colour) = link;
+    senders_.set(links_[link].sender, colour, link);
+    receivers_.set(links_[link].receiver, colour, link);
   }
 
   std::span<const Link> links_;
