@@ -156,6 +156,12 @@ TEST(Scalapack, WrongDescriptorsNameTheField) {
   refused([](ScalapackMatrix& a) { a.csrc = -1; }, "CSRC_");
   refused([](ScalapackMatrix& a) { a.process_rows = 0; }, "process rows");
   refused([](ScalapackMatrix& a) { a.lld = 3; }, "LLD_");  // a rank has four rows
+  const auto last_block_is_short = [](ScalapackMatrix& a) {
+    a.m = 12;
+    a.mb = 5;
+    a.lld = 6;
+  };
+  refused(last_block_is_short, "LLD_ is 6, but a process has 7 rows");
 }
 
 }  // namespace
