@@ -9,6 +9,7 @@
 #include "convert/mover.h"
 #include "convert/shared_state.h"
 #include "convert/source_state.h"
+#include "convert/unit_queue.h"
 #include "reshard/shm_fabric.h"
 
 namespace reshard {
@@ -76,11 +77,10 @@ void share_units(const ConvertRequest& request, const Job& job, Index processes,
   const auto work_on = [&](Endpoint& endpoint) {
     Progress progress(request, job, shared, verifying);
     auto work = make_worker();
-    const Index units = std::ssize(job.units);
-    for (Index at = shared.next_unit()++; at < units; at = shared.next_unit()++) {
-      const Unit& unit = job.units[static_cast<std::size_t>(at)];
-      work(unit);
-      shared.bytes_done() += unit.bytes;
+    UnitQueue queue(job, shared);
+    while (const Unit* unit = queue.next()) {
+      work(*unit);
+      shared.bytes_done() += unit->bytes;
       endpoint.check_peers();
       if (endpoint.rank() == RankId(0)) progress.maybe_report();
     }

@@ -12,7 +12,7 @@ namespace reshard::convert_detail {
 
 SharedState::SharedState(std::size_t files) {
   static_assert(std::atomic<Index>::is_always_lock_free);
-  const std::size_t count = files + 4;
+  const std::size_t count = 3 * files + 3;
   void* memory =
       ::mmap(nullptr, count * sizeof(std::atomic<Index>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail(Code::io, "mapping {} shared counters failed: {}", count, std::strerror(errno));

@@ -17,15 +17,20 @@ class SharedState {
   SharedState(const SharedState&) = delete;
   SharedState& operator=(const SharedState&) = delete;
 
-  std::atomic<Index>& next_unit() { return counters_[0]; }
-  std::atomic<Index>& bytes_done() { return counters_[1]; }
-  std::atomic<Index>& files_done() { return counters_[2]; }
+  std::atomic<Index>& bytes_done() { return counters_[0]; }
+  std::atomic<Index>& files_done() { return counters_[1]; }
   // Not zero: a process found the output to differ.
-  std::atomic<Index>& differs() { return counters_[3]; }
-  // Units of a file that are done.
-  std::atomic<Index>& units_done(int file) { return counters_[4 + static_cast<std::size_t>(file)]; }
+  std::atomic<Index>& differs() { return counters_[2]; }
+  // Of a file: units that a process has taken (or looked for in vain), units that are done, processes that write it.
+  std::atomic<Index>& units_taken(int file) { return of_file(file, 0); }
+  std::atomic<Index>& units_done(int file) { return of_file(file, 1); }
+  std::atomic<Index>& writers(int file) { return of_file(file, 2); }
 
  private:
+  std::atomic<Index>& of_file(int file, std::size_t counter) {
+    return counters_[3 + 3 * static_cast<std::size_t>(file) + counter];
+  }
+
   std::span<std::atomic<Index>> counters_;
 };
 
