@@ -19,6 +19,7 @@ test: deps ## Install what is missing, build, run all tests
 	@scripts/lane.sh test dev $(JOBS)
 
 run: build ## Re-lay a real model between two meshes and back, every byte verified
+	@scripts/install_deps.sh python3-pip || echo 'without pip, the model that comes in a Python package is left out'
 	@scripts/run_demo.sh
 
 bench: deps ## Run the benchmarks (release build)
