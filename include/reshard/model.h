@@ -4,14 +4,14 @@
 //   model: llama
 //   axes: [pp, dp, tp]                      # axes that rules may name; one that the mesh lacks counts as size 1
 //   mesh: trainer(dp=2, tp=2)               # may be replaced by the caller
-//   form: ranks                             # ranks: one file per rank; files: whole tensors, as model hubs publish
-//   them parameters: {heads: 32}                 # defaults, in order; a value may be an expression over earlier ones
+//   form: ranks                             # ranks: one file per rank; files: whole tensors, as hubs publish
+//   parameters: {heads: 32}                 # defaults, in order; a value may be an expression over earlier ones
 //   config: {heads: num_attention_heads, head_dim: [head_dim, hidden_size / num_attention_heads]}
 //   split: {tp: {kv: "divisor(tp, kv_heads)", rep: tp / kv}}
 //   rules:
 //     - match: model.layers.{layer}.self_attn.q_proj.weight
-//       layout: "{0: kv:balanced/${heads / kv_heads * head_dim} rep:balanced/${head_dim}, pp: at(${layer * pp /
-//       layers})}"
+//       layout: "{0: kv:balanced/${heads / kv_heads * head_dim} rep:balanced/${head_dim},
+//                 pp: at(${layer * pp / layers})}"
 //   fuse:
 //     - store: model.layers.{layer}.self_attn.qkv_proj.weight
 //       dim: 0
