@@ -43,8 +43,8 @@ std::string identify(const Job& job, const std::vector<std::string>& source) {
 
 class Progress {
  public:
-  Progress(const ConvertRequest& request, const Job& job, SharedState& shared, bool verifying)
-      : request_(request), job_(job), shared_(shared), verifying_(verifying) {}
+  Progress(const ConvertRequest& request, const Units& units, SharedState& shared, bool verifying)
+      : request_(request), units_(units), shared_(shared), verifying_(verifying) {}
 
   void maybe_report() {
     if (!request_.progress || steady_clock::now() - last_ < std::chrono::milliseconds(100)) return;
@@ -54,30 +54,35 @@ class Progress {
   void report() {
     if (!request_.progress) return;
     last_ = steady_clock::now();
-    Index total = 0;
-    for (const Unit& unit : job_.units) total += unit.bytes;
-    request_.progress({shared_.bytes_done().load(), total, shared_.files_done().load(), std::ssize(job_.output.files()),
+    request_.progress({shared_.bytes_done().load(), total_, shared_.files_done().load(), std::ssize(units_),
                        seconds_since(start_), verifying_});
   }
 
  private:
   const ConvertRequest& request_;
-  const Job& job_;
+  const Units& units_;
   SharedState& shared_;
   bool verifying_;
+  Index total_ = bytes_of(units_);
   steady_clock::time_point start_ = steady_clock::now();
   steady_clock::time_point last_{};
 };
 
+Index processes_for(const ConvertRequest& request, const Units& units) {
+  const Index cores = std::max(1U, std::thread::hardware_concurrency());
+  const Index wanted = request.processes > 0 ? request.processes : cores;
+  return std::clamp<Index>(count(units), 1, wanted);
+}
+
 // Runs work(unit) for every unit, each in one of the processes.
 template <class MakeWorker>
-void share_units(const ConvertRequest& request, const Job& job, Index processes, bool verifying, SharedState& shared,
+void share_units(const ConvertRequest& request, const Units& units, bool verifying, SharedState& shared,
                  const MakeWorker& make_worker) {
-  shared.files_done() = std::ranges::count(job.units_of, 0);  // nothing to do for these
+  shared.files_done() = std::ranges::count_if(units, &std::vector<Unit>::empty);  // nothing to do for these
   const auto work_on = [&](Endpoint& endpoint) {
-    Progress progress(request, job, shared, verifying);
+    Progress progress(request, units, shared, verifying);
     auto work = make_worker();
-    UnitQueue queue(job, shared);
+    UnitQueue queue(units, shared);
     while (const Unit* unit = queue.next()) {
       work(*unit);
       shared.bytes_done() += unit->bytes;
@@ -89,31 +94,31 @@ void share_units(const ConvertRequest& request, const Job& job, Index processes,
   };
   RunOptions options;
   options.grace = std::min(options.grace, request.timeout);
-  run_processes(processes, work_on, options);
+  run_processes(processes_for(request, units), work_on, options);
 }
 
-void move_all(const ConvertRequest& request, const Job& job, const PartialFolder& folder, Index processes) {
-  const MemoryShare memory = memory_share(request.memory, processes);
+void move_all(const ConvertRequest& request, const Job& job, const Units& units, const PartialFolder& folder) {
+  const MemoryShare memory = memory_share(request.memory, processes_for(request, units));
   SharedState shared(job.output.files().size());
-  share_units(request, job, processes, false, shared, [&] {
+  share_units(request, units, false, shared, [&] {
     return [&, mover = std::make_shared<Mover>(job, folder, memory)](const Unit& unit) {
       mover->move(unit);
-      if (++shared.units_done(unit.file) < job.units_of[static_cast<std::size_t>(unit.file)]) return;
+      if (++shared.units_done(unit.file) < std::ssize(units[static_cast<std::size_t>(unit.file)])) return;
       folder.finish(job.output.files()[static_cast<std::size_t>(unit.file)]);
       ++shared.files_done();
     };
   });
 }
 
-void verify_all(const ConvertRequest& request, const Job& job, const PartialFolder& folder, Index processes) {
+void verify_all(const ConvertRequest& request, const Job& job, const PartialFolder& folder) {
   for (const OutputFile& file : job.output.files())
     if (!folder.has_header(file))
       throw OutputDiffers(fmt::format("{}: its header is not the one that was written", folder.path_of(file)));
-  if (job.units.empty()) return;
-  const MemoryShare memory = memory_share(request.memory, processes);
+  if (count(job.units) == 0) return;
+  const MemoryShare memory = memory_share(request.memory, processes_for(request, job.units));
   SharedState shared(job.output.files().size());
   try {
-    share_units(request, job, processes, true, shared, [&] {
+    share_units(request, job.units, true, shared, [&] {
       return [&shared, comparer = std::make_shared<Comparer>(job, folder, memory.resident)](const Unit& unit) {
         try {
           comparer->compare(unit);
@@ -130,18 +135,12 @@ void verify_all(const ConvertRequest& request, const Job& job, const PartialFold
   }
 }
 
-Index processes_for(const ConvertRequest& request, const Job& job) {
-  const Index cores = std::max(1U, std::thread::hardware_concurrency());
-  const Index wanted = request.processes > 0 ? request.processes : cores;
-  return std::clamp<Index>(std::ssize(job.units), 1, wanted);
-}
-
 void begin_files(const Job& job, const PartialFolder& folder, const std::vector<bool>& finished) {
   folder.require_space(job.output.files(), finished);
   for (std::size_t file = 0; file < finished.size(); ++file) {
     if (finished[file]) continue;
     folder.begin(job.output.files()[file]);
-    if (job.units_of[file] == 0) folder.finish(job.output.files()[file]);  // no tensor, or only empty ones
+    if (job.units[file].empty()) folder.finish(job.output.files()[file]);  // no tensor, or only empty ones
   }
 }
 
@@ -159,7 +158,7 @@ ConvertReport convert(const ConvertRequest& request) {
   check_request(request);
   ConvertReport report;
   const auto plan_start = steady_clock::now();
-  Job job = make_job(request);
+  const Job job = make_job(request);
   account(job, report);
   report.plan_seconds = seconds_since(plan_start);
 
@@ -168,18 +167,16 @@ ConvertReport convert(const ConvertRequest& request) {
   PartialFolder folder(request.out, identify(job, source));
   const std::vector<bool> finished = folder.finished(job.output.files());
   report.files_kept = std::ranges::count(finished, true);
-  const std::vector<Unit> all_units = job.units;
-  skip_finished(job, finished);
+  const Units units = unfinished(job.units, finished);
   begin_files(job, folder, finished);
-  report.processes = processes_for(request, job);
-  if (!job.units.empty()) move_all(request, job, folder, report.processes);
+  report.processes = processes_for(request, units);
+  if (count(units) > 0) move_all(request, job, units, folder);
   report.move_seconds = seconds_since(move_start);
 
   if (request.verify) {
     const auto verify_start = steady_clock::now();
-    job.units = all_units;
     try {
-      verify_all(request, job, folder, processes_for(request, job));
+      verify_all(request, job, folder);
     } catch (const OutputDiffers&) {
       folder.clear();  // what else may be wrong is not known
       throw;

@@ -64,8 +64,8 @@ void add_units(Job& job, int stored, RankId rank, const OutputPlace& place) {
   for (LocalBox& box : split(whole_box(shape), std::max<Index>(1, kUnitBytes / size))) {
     const Index offset = place.offset + linear_begin(box, shape) * size;
     const Index bytes = box.elements() * size;
-    job.units.push_back({place.file, stored, rank, std::move(box), offset, bytes});
-    job.bytes += bytes;
+    job.units[static_cast<std::size_t>(place.file)].push_back(
+        {place.file, stored, rank, std::move(box), offset, bytes});
   }
 }
 
@@ -105,15 +105,14 @@ void refuse_mesh_alone(const std::optional<ModelRules>& rules, const ResolveSett
 }
 
 void lay_out_units(Job& job) {
+  job.units.resize(job.output.files().size());
   for (Index ordinal = 0; ordinal < job.to.mesh().size(); ++ordinal) {
     const RankId rank = job.to.mesh().rank_at_ordinal(ordinal);
     for (int stored = 0; stored < std::ssize(job.to.stored()); ++stored)
       if (const auto place = job.output.find(job.to.stored()[static_cast<std::size_t>(stored)].name, rank))
         add_units(job, stored, rank, *place);
   }
-  std::ranges::sort(job.units, {}, [](const Unit& unit) { return std::pair(unit.file, unit.file_offset); });
-  job.units_of.assign(job.output.files().size(), 0);
-  for (const Unit& unit : job.units) ++job.units_of[static_cast<std::size_t>(unit.file)];
+  for (std::vector<Unit>& of_file : job.units) std::ranges::sort(of_file, {}, &Unit::file_offset);
 }
 
 }  // namespace
@@ -135,23 +134,29 @@ Job make_job(const ConvertRequest& request) {
   ModelLayout to = target_layout(request, checkpoint, from);
   std::vector<int> source_tensor = match_tensors(from, to);
   CheckpointOutput output = checkpoint_output(to, checkpoint.origin(), {.max_file_bytes = request.max_file_bytes});
-  Job job{std::move(checkpoint),
-          std::move(from),
-          std::move(to),
-          std::move(output),
-          {},
-          {},
-          std::move(source_tensor),
-          request.plan,
-          0};
+  Job job{std::move(checkpoint),    std::move(from), std::move(to), std::move(output), {},
+          std::move(source_tensor), request.plan};
   lay_out_units(job);
   return job;
 }
 
-void skip_finished(Job& job, const std::vector<bool>& finished) {
-  std::erase_if(job.units, [&](const Unit& unit) { return finished[static_cast<std::size_t>(unit.file)]; });
+Units unfinished(Units units, const std::vector<bool>& finished) {
   for (std::size_t file = 0; file < finished.size(); ++file)
-    if (finished[file]) job.units_of[file] = 0;
+    if (finished[file]) units[file].clear();
+  return units;
+}
+
+Index count(const Units& units) {
+  Index count = 0;
+  for (const std::vector<Unit>& of_file : units) count += std::ssize(of_file);
+  return count;
+}
+
+Index bytes_of(const Units& units) {
+  Index bytes = 0;
+  for (const std::vector<Unit>& of_file : units)
+    for (const Unit& unit : of_file) bytes += unit.bytes;
+  return bytes;
 }
 
 void account(const Job& job, ConvertReport& report) {
@@ -170,7 +175,7 @@ void account(const Job& job, ConvertReport& report) {
   }
   report.tensors = std::ssize(job.to.tensors());
   report.files = std::ssize(job.output.files());
-  report.bytes = job.bytes;
+  report.bytes = bytes_of(job.units);
 }
 
 }  // namespace reshard::convert_detail

@@ -20,22 +20,25 @@ struct Unit {
   Index bytes = 0;
 };
 
+// Per file of the output, by ascending offset.
+using Units = std::vector<std::vector<Unit>>;
+
 struct Job {
   Checkpoint checkpoint;
   ModelLayout from;
   ModelLayout to;
   CheckpointOutput output;
-  std::vector<Unit> units;         // by file, ascending offset
-  std::vector<Index> units_of;     // per file
+  Units units;
   std::vector<int> source_tensor;  // place in from.tensors() of every tensor of `to`
   PlanOptions plan;
-  Index bytes = 0;
 };
 
 // Opens and checks the source, resolves both layouts. Throws as convert() does.
 Job make_job(const ConvertRequest& request);
-// Leaves out the units of files that are finished.
-void skip_finished(Job& job, const std::vector<bool>& finished);
+// The units of the files that are not finished.
+Units unfinished(Units units, const std::vector<bool>& finished);
+Index count(const Units& units);
+Index bytes_of(const Units& units);
 // Fills in what the plans of all tensors say about bytes between ranks.
 void account(const Job& job, ConvertReport& report);
 

@@ -2,14 +2,6 @@
 
 namespace reshard::convert_detail {
 
-UnitQueue::UnitQueue(const Job& job, SharedState& shared) : job_(job), shared_(shared) {
-  Index first = 0;
-  for (const Index units : job.units_of) {
-    first_.push_back(first);
-    first += units;
-  }
-}
-
 const Unit* UnitQueue::next() {
   while (true) {
     if (file_ < 0) {
@@ -17,9 +9,9 @@ const Unit* UnitQueue::next() {
       if (file_ < 0) return nullptr;
       ++shared_.writers(file_);
     }
-    const auto file = static_cast<std::size_t>(file_);
+    const std::vector<Unit>& of_file = units_[static_cast<std::size_t>(file_)];
     const Index unit = shared_.units_taken(file_)++;
-    if (unit < job_.units_of[file]) return &job_.units[static_cast<std::size_t>(first_[file] + unit)];
+    if (unit < std::ssize(of_file)) return &of_file[static_cast<std::size_t>(unit)];
     --shared_.writers(file_);
     file_ = -1;
   }
@@ -28,8 +20,8 @@ const Unit* UnitQueue::next() {
 int UnitQueue::least_busy() const {
   int best = -1;
   Index fewest = 0;
-  for (int file = 0; file < std::ssize(job_.units_of); ++file) {
-    if (shared_.units_taken(file) >= job_.units_of[static_cast<std::size_t>(file)]) continue;
+  for (int file = 0; file < std::ssize(units_); ++file) {
+    if (shared_.units_taken(file) >= std::ssize(units_[static_cast<std::size_t>(file)])) continue;
     const Index writers = shared_.writers(file);
     if (best >= 0 && writers >= fewest) continue;
     best = file;

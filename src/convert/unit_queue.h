@@ -1,8 +1,6 @@
 // Which unit a process writes next.
 #pragma once
 
-#include <vector>
-
 #include "convert/job.h"
 #include "convert/shared_state.h"
 
@@ -12,7 +10,8 @@ namespace reshard::convert_detail {
 // different files while there are enough, and help each other with the last ones. Confined.
 class UnitQueue {
  public:
-  UnitQueue(const Job& job, SharedState& shared);
+  // Both outlive the queue.
+  UnitQueue(const Units& units, SharedState& shared) : units_(units), shared_(shared) {}
 
   // No process is given the same unit; null when all are taken.
   const Unit* next();
@@ -21,10 +20,9 @@ class UnitQueue {
   // The file with units left that the fewest processes write; -1 if there is none.
   int least_busy() const;
 
-  const Job& job_;
+  const Units& units_;
   SharedState& shared_;
-  std::vector<Index> first_;  // place in job.units of every file's first unit
-  int file_ = -1;             // being written
+  int file_ = -1;  // being written
 };
 
 }  // namespace reshard::convert_detail
