@@ -44,6 +44,7 @@ struct ConvertRequest {
   Index memory = Index{256} << 20;
   Index max_file_bytes = 5'000'000'000;  // data per file of whole tensors
   PlanOptions plan = {};
+  bool sync = true;     // bytes are on disk before names appear; false leaves that to the system, as `cp` does
   bool verify = false;  // read the output back and compare it with the source before it appears
   std::chrono::milliseconds timeout = std::chrono::seconds(120);  // for a process that stops without dying
   // Called now and then, in one of the processes, never in two at once.

@@ -22,12 +22,13 @@ using std::chrono::steady_clock;
 double seconds_since(steady_clock::time_point start) { return duration<double>(steady_clock::now() - start).count(); }
 
 // Equal for equal conversions of unchanged sources: a later run may keep what an earlier one finished.
-std::string identify(const Job& job, const std::vector<std::string>& source) {
+std::string identify(const ConvertRequest& request, const Job& job, const std::vector<std::string>& source) {
   std::uint64_t digest = 14695981039346656037ULL;  // FNV-1a, 64 bits
   const auto add = [&](std::string_view text) {
     for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
     digest = (digest ^ 0xffU) * 1099511628211ULL;
   };
+  add(request.sync ? "synced" : "left to the system");
   for (const std::string& file : source) add(file);
   for (const ModelLayout* model : {&job.from, &job.to})
     for (const ModelTensor& tensor : model->tensors()) {
@@ -164,7 +165,7 @@ ConvertReport convert(const ConvertRequest& request) {
 
   const auto move_start = steady_clock::now();
   const std::vector<std::string> source = source_state(job.checkpoint);
-  PartialFolder folder(request.out, identify(job, source));
+  PartialFolder folder(request.out, identify(request, job, source), request.sync);
   const std::vector<bool> finished = folder.finished(job.output.files());
   report.files_kept = std::ranges::count(finished, true);
   const Units units = unfinished(job.units, finished);

@@ -1,7 +1,5 @@
 #include "convert/mover.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -76,8 +74,7 @@ void Mover::move(const Unit& unit) {
     throw;
   }
   pages_.check();
-  // Disk and processors work at the same time: finishing the file then finds little left to sync.
-  ::sync_file_range(output(unit.file), unit.file_offset, unit.bytes, SYNC_FILE_RANGE_WRITE);
+  folder_.write_back(output(unit.file), unit.file_offset, unit.bytes);
 }
 
 bool Mover::write_rows(const Unit& unit) {

@@ -45,17 +45,6 @@ void write_all(int fd, Index offset, std::span<const std::byte> bytes, const std
   }
 }
 
-void write_small(const std::string& path, std::string_view text) {
-  const OpenFile file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  write_all(file.fd(), 0, std::as_bytes(std::span(text)), path);
-  if (::fsync(file.fd()) != 0) fail_errno("syncing", path);
-}
-
-void sync_folder(const std::string& path) {
-  const OpenFile folder = open_file(path, O_RDONLY | O_DIRECTORY);
-  if (::fsync(folder.fd()) != 0) fail_errno("syncing", path);
-}
-
 std::string read_small(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
@@ -83,8 +72,8 @@ OpenFile::~OpenFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-PartialFolder::PartialFolder(const std::string& out, const std::string& conversion)
-    : out_(without_slash(out)), path_(out_ + ".partial") {
+PartialFolder::PartialFolder(const std::string& out, const std::string& conversion, bool sync)
+    : out_(without_slash(out)), path_(out_ + ".partial"), sync_(sync) {
   if (out_.empty()) fail(Code::invalid_argument, "no output folder is given");
   std::error_code error;
   if (fs::exists(fs::symlink_status(out_, error)))
@@ -163,9 +152,28 @@ void PartialFolder::write(int fd, Index offset, std::span<const std::byte> bytes
   write_all(fd, offset, bytes, unfinished(file));
 }
 
+void PartialFolder::write_small(const std::string& path, std::string_view text) const {
+  const OpenFile file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(file.fd(), 0, std::as_bytes(std::span(text)), path);
+  sync_file(file.fd(), path);
+}
+
+void PartialFolder::sync_file(int fd, const std::string& path) const {
+  if (sync_ && ::fsync(fd) != 0) fail_errno("syncing", path);
+}
+
+void PartialFolder::sync_folder(const std::string& path) const {
+  const OpenFile folder = open_file(path, O_RDONLY | O_DIRECTORY);
+  sync_file(folder.fd(), path);
+}
+
+void PartialFolder::write_back(int fd, Index offset, Index bytes) const {
+  if (sync_) ::sync_file_range(fd, offset, bytes, SYNC_FILE_RANGE_WRITE);
+}
+
 void PartialFolder::finish(const OutputFile& file) const {
   const OpenFile opened = open_unfinished(file);
-  if (::fsync(opened.fd()) != 0) fail_errno("syncing", unfinished(file));
+  sync_file(opened.fd(), unfinished(file));
   rename_file(unfinished(file), path_of(file));
   sync_folder(fs::path(path_of(file)).parent_path());
 }
@@ -182,7 +190,7 @@ void PartialFolder::copy_side_file(const std::string& from, const std::string& n
   fs::copy_file(fs::path(from) / name, target, fs::copy_options::overwrite_existing, error);
   if (error) fail(Code::io, "{}/{}: copying it to {} failed: {}", from, name, path_, error.message());
   const OpenFile copied = open_file(target, O_RDONLY);
-  if (::fsync(copied.fd()) != 0) fail_errno("syncing", target);
+  sync_file(copied.fd(), target);
 }
 
 void PartialFolder::publish() {

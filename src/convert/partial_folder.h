@@ -34,7 +34,8 @@ class PartialFolder {
   // Creates OUT.partial or takes over the one a killed run left. `conversion` identifies what is written: if it differs
   // from what the folder was made for, what is there is removed. Throws Error(invalid_argument) if OUT exists or
   // OUT.partial is not a conversion's, Error(io) if another process is writing it.
-  PartialFolder(const std::string& out, const std::string& conversion);
+  // `sync` is ConvertRequest::sync.
+  PartialFolder(const std::string& out, const std::string& conversion, bool sync);
 
   const std::string& path() const { return path_; }
   // Per file, whether an earlier run finished it.
@@ -47,6 +48,8 @@ class PartialFolder {
   void begin(const OutputFile& file) const;
   OpenFile open_unfinished(const OutputFile& file) const;
   void write(int fd, Index offset, std::span<const std::byte> bytes, const OutputFile& file) const;
+  // The disk begins with bytes that were written, so that it works at the same time as the processors.
+  void write_back(int fd, Index offset, Index bytes) const;
   // The file gets its name, with its bytes on disk.
   void finish(const OutputFile& file) const;
   std::string path_of(const OutputFile& file) const { return path_ + "/" + file.name; }
@@ -64,9 +67,13 @@ class PartialFolder {
   void refuse_foreign() const;
   void lock();
   void create(const std::string& name) const;
+  void write_small(const std::string& path, std::string_view text) const;
+  void sync_file(int fd, const std::string& path) const;
+  void sync_folder(const std::string& path) const;
 
   std::string out_;
   std::string path_;
+  bool sync_;
   OpenFile lock_;
 };
 

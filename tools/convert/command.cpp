@@ -31,6 +31,7 @@ struct Flags {
   std::uint64_t max_file = 5'000'000'000ULL;
   double timeout = 120;
   bool verify = false;
+  bool no_sync = false;
   bool json = false;
   bool quiet = false;
 };
@@ -139,6 +140,7 @@ int run(const Flags& flags) {
   request.max_file_bytes = static_cast<Index>(flags.max_file);
   request.plan.policy = policy_named(flags.policy);
   request.verify = flags.verify;
+  request.sync = !flags.no_sync;
   request.timeout = timeout_of(flags.timeout);
   if (!flags.quiet && ::isatty(STDERR_FILENO) != 0) request.progress = show_progress;
   ConvertReport report;
@@ -180,6 +182,8 @@ void add_convert(CLI::App& app, Action& action) {
       ->default_str("5GB");
   command->add_option("--timeout", flags->timeout, "Seconds to wait for a process that stopped")->capture_default_str();
   command->add_flag("--verify", flags->verify, "Read the output back and compare every byte before it appears");
+  command->add_flag("--no-sync", flags->no_sync,
+                    "Leave writing to disk to the system, as cp does: faster, not safe against power loss");
   command->add_flag("--json", flags->json, "Print the report as JSON");
   command->add_flag("-q,--quiet", flags->quiet, "No progress");
   command->footer(

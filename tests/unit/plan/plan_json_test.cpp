@@ -24,7 +24,7 @@ std::string with(const std::string& from, const std::string& to) {
     "policy": "local", "ranks_per_host": 0, "rotation": 0,
     "transfers": [{"source": 0, "target": 1, "dims": [[[0, 0, 8]]]}]})json";
   if (!from.empty()) json.replace(json.find(from), from.size(), to);
-return json;
+  return json;
 }
 
 TEST(PlanJson, ReadsBack) {
