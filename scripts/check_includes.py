@@ -22,7 +22,7 @@ LAYERS = {
 }
 # Public headers belong to the layer that implements them.
 PUBLIC = {
-    "base": "error index dtype strided_copy",
+    "base": "error index dtype reduce_op strided_copy",
     "layout": "mesh cut region layout notation",
     "plan": "plan boxes relabel rounds m2m",
     "program": "program",

@@ -29,12 +29,10 @@
 #include "reshard/dtype.h"
 #include "reshard/error.h"
 #include "reshard/mesh.h"
+#include "reshard/reduce_op.h"
 #include "reshard/region.h"
 
 namespace reshard {
-
-enum class ReduceOp { sum, avg, min, max, product };
-std::string_view name_of(ReduceOp op);
 
 // What a mesh axis does that cuts no dimension.
 struct AxisKind {

@@ -75,7 +75,10 @@ class Mesh {
   std::optional<Coordinate> coordinate_of(RankId rank) const;
   bool contains(RankId rank) const;
   // Row-major number of a coordinate and back: 0 <= ordinal < size().
+  Index ordinal_at(std::span<const Index> coordinate) const;
   Coordinate coordinate_at(Index ordinal) const;
+  // Nothing for a rank outside the mesh.
+  std::optional<Index> ordinal_of(RankId rank) const;
   RankId rank_at_ordinal(Index ordinal) const { return rank_at(coordinate_at(ordinal)); }
   // The least rank, and one past the greatest.
   RankId first_rank() const;

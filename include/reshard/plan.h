@@ -12,6 +12,7 @@
 // Thread rule: immutable.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,20 +43,30 @@ struct Transfer {
 };
 
 // Which of several equal copies sends.
-//   local      the target's own copy; else one on its host; else balanced
+//   local      the target's own copy; else one on its host; else one in its rack; else balanced
 //   balanced   receivers laid end to end by bytes and dealt to the copies in equal stretches: no copy sends more than
 //              its fair share plus one receiver's part
+//   optimal    whole transfers dealt so that the greatest load in bytes is the least there is, exactly, by flow
 //   modulo     the target's number in its mesh, modulo the number of copies (ETHA)
+//   megatron   Megatron's rule, for parity: copies along the first replicated axis are buckets; the target's rank picks
+//              one by remainder, and its quotient picks within the bucket
 // A rank that holds an element itself never receives it, whatever the policy.
-enum class SenderPolicy { local, balanced, modulo };
+enum class SenderPolicy { local, balanced, optimal, modulo, megatron };
 std::string_view name_of(SenderPolicy policy);
+std::optional<SenderPolicy> sender_policy_named(std::string_view name);
+std::span<const SenderPolicy> all_sender_policies();
 
 struct PlanOptions {
   SenderPolicy policy = SenderPolicy::local;
   // Ranks [k h, (k+1) h) share host k; 0 = hosts unknown. Used by `local`.
   Index ranks_per_host = 0;
+  // Ranks [k r, (k+1) r) share rack k; 0 = racks unknown; a multiple of ranks_per_host. Used by `local`.
+  Index ranks_per_rack = 0;
   // Turns the choice among copies by this many places, so that many small tensors do not all burden the same copy.
   Index rotation = 0;
+  // The most intermediate memory, in bytes, that a move may use on a rank (reductions, packing). Moves that need less
+  // use less; one that cannot do with so little is refused.
+  Index staging_limit = Index{1} << 20;
   friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 

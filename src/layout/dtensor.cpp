@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "base/fail.h"
@@ -30,10 +29,9 @@ int parse_dim(Scanner& in, Index dims) {
 }
 
 ReduceOp parse_op(Scanner& in) {
-  constexpr std::array ops{ReduceOp::sum, ReduceOp::avg, ReduceOp::min, ReduceOp::max, ReduceOp::product};
   const std::string_view name = in.name("a reduce op");
-  const auto op = std::ranges::find(ops, name, [](ReduceOp candidate) { return name_of(candidate); });
-  if (op == ops.end()) in.fail_last(fmt::format("\"{}\" is not sum, avg, min, max or product", name));
+  const auto op = reduce_op_named(name);
+  if (!op) in.fail_last(fmt::format("\"{}\" is not sum, avg, min, max or product", name));
   return *op;
 }
 

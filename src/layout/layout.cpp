@@ -178,17 +178,6 @@ void check_storage(LayoutSpec& spec, const std::vector<Index>& stored) {
 
 }  // namespace
 
-std::string_view name_of(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum: return "sum";
-    case ReduceOp::avg: return "avg";
-    case ReduceOp::min: return "min";
-    case ReduceOp::max: return "max";
-    case ReduceOp::product: return "product";
-  }
-  return "unknown";
-}
-
 Layout::Layout(LayoutSpec spec) : spec_(std::move(spec)) {
   check_shape(spec_);
   if (spec_.cuts.size() > spec_.shape.size())

@@ -36,8 +36,6 @@ constexpr std::array kPieces{
     PiecesName{Pieces::strided_shard, "strided-shard", Rule::chunk},
 };
 
-constexpr std::array kOps{ReduceOp::sum, ReduceOp::avg, ReduceOp::min, ReduceOp::max, ReduceOp::product};
-
 // --- printing ---
 
 std::string rule_text(const Cut& cut) {
@@ -213,8 +211,8 @@ AxisKind parse_kind(Scanner& in) {
   if (name != "partial") in.fail_last(fmt::format("\"{}\" is not replicate, partial(op) or at(c)", name));
   in.expect('(');
   const std::string_view op_name = in.name("sum, avg, min, max or product");
-  const auto op = std::ranges::find(kOps, op_name, [](ReduceOp candidate) { return name_of(candidate); });
-  if (op == kOps.end()) in.fail_last(fmt::format("\"{}\" is not sum, avg, min, max or product", op_name));
+  const auto op = reduce_op_named(op_name);
+  if (!op) in.fail_last(fmt::format("\"{}\" is not sum, avg, min, max or product", op_name));
   in.expect(')');
   return {AxisKind::Kind::partial, *op, 0};
 }

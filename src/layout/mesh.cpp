@@ -209,6 +209,18 @@ std::optional<Coordinate> Mesh::coordinate_of(RankId rank) const {
 
 bool Mesh::contains(RankId rank) const { return coordinate_of(rank).has_value(); }
 
+Index Mesh::ordinal_at(std::span<const Index> coordinate) const {
+  Index ordinal = 0;
+  for (std::size_t k = 0; k < axes_.size(); ++k) ordinal = ordinal * axes_[k].size + coordinate[k];
+  return ordinal;
+}
+
+std::optional<Index> Mesh::ordinal_of(RankId rank) const {
+  const auto coordinate = coordinate_of(rank);
+  if (!coordinate) return std::nullopt;
+  return ordinal_at(*coordinate);
+}
+
 Coordinate Mesh::coordinate_at(Index ordinal) const {
   Coordinate coordinate(axes_.size());
   for (std::size_t k = axes_.size(); k-- > 0;) {

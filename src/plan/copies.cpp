@@ -149,6 +149,8 @@ Copies::Copies(const Layout& source, const Layout& target, const PlanOptions& op
       target_width_(width_of(target.mesh(), target_free_)),
       parts_(target, wanted_of(source, coordinate_)) {
   if (width_ == 1) return;
+  if (options_.policy == SenderPolicy::optimal || options_.policy == SenderPolicy::megatron)
+    fail(Code::unsupported, "senders by {} are not known to this version", name_of(options_.policy));
   const bool by_host = options_.policy == SenderPolicy::local && options_.ranks_per_host > 0;
   const bool modulo = options_.policy == SenderPolicy::modulo;
   if (width_ > kGreatestList && (by_host || modulo || meshes_overlap(source.mesh(), target.mesh())))
@@ -251,11 +253,7 @@ void Copies::set_apart(Index ranks_per_host) {
 RankId Copies::sender(RankId receiver, Index part, Index copy) const {
   if (width_ == 1) return copy_rank(0);
   if (options_.policy == SenderPolicy::modulo) {
-    const auto at = target_.mesh().coordinate_of(receiver);
-    Index ordinal = 0;
-    for (std::size_t axis = 0; axis < at->size(); ++axis)
-      ordinal = ordinal * target_.mesh().axes()[axis].size + (*at)[axis];
-    return by_rank_[static_cast<std::size_t>(turned(ordinal % width_))];
+    return by_rank_[static_cast<std::size_t>(turned(*target_.mesh().ordinal_of(receiver) % width_))];
   }
   const Wide begin = before(part, copy);
   if (!hosts_.empty())

@@ -23,15 +23,6 @@ Index Transfer::boxes() const {
   return boxes;
 }
 
-std::string_view name_of(SenderPolicy policy) {
-  switch (policy) {
-    case SenderPolicy::local: return "local";
-    case SenderPolicy::balanced: return "balanced";
-    case SenderPolicy::modulo: return "modulo";
-  }
-  return "unknown";
-}
-
 namespace {
 
 constexpr Index kGreatestPlan = Index{1} << 26;  // ranks of a whole plan

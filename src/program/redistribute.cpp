@@ -32,15 +32,6 @@ Operation move(OpCode code, RankId peer, std::vector<Block> blocks) {
           .blocks = std::move(blocks)};
 }
 
-// Row-major number of `rank` in the mesh; the rank itself outside it.
-Index ordinal_of(const Mesh& mesh, RankId rank) {
-  const auto coordinate = mesh.coordinate_of(rank);
-  if (!coordinate) return rank.value();
-  Index ordinal = 0;
-  for (std::size_t a = 0; a < coordinate->size(); ++a) ordinal = ordinal * mesh.axes()[a].size + (*coordinate)[a];
-  return ordinal;
-}
-
 // The blocks that `receive` moves, as both ends store them.
 std::vector<Block> blocks_between(const Layout& source, const Layout& target, const Transfer& receive) {
   return blocks_of(receive, bytes_of(source.dtype()), source.storage(receive.source), target.storage(receive.target));
@@ -64,7 +55,7 @@ std::vector<Operation> operations_of(const Layout& source, const Layout& target,
       gets.push_back(&receive);
     }
   }
-  turn(gets, ordinal_of(target.mesh(), self));
+  turn(gets, target.mesh().ordinal_of(self).value_or(0));
   for (const Transfer* receive : gets) {
     operations.push_back(await(ready, receive->source));
     operations.push_back(move(OpCode::get, receive->source, blocks_between(source, target, *receive)));
