@@ -12,8 +12,8 @@ struct Entry {
 };
 
 constexpr std::array kEntries{
-    Entry{SenderPolicy::local, "local"},     Entry{SenderPolicy::balanced, "balanced"},
-    Entry{SenderPolicy::optimal, "optimal"}, Entry{SenderPolicy::modulo, "modulo"},
+    Entry{SenderPolicy::local, "local"},       Entry{SenderPolicy::balanced, "balanced"},
+    Entry{SenderPolicy::optimal, "optimal"},   Entry{SenderPolicy::modulo, "modulo"},
     Entry{SenderPolicy::megatron, "megatron"},
 };
 
