@@ -17,6 +17,7 @@ using Action = std::function<int()>;
 // Each adds one subcommand; when the user names it, `action` becomes what it does.
 void add_explain(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
+void add_boxes(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);

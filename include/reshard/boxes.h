@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reshard/layout.h"
@@ -37,6 +38,8 @@ class BoxList {
   const std::vector<Index>& shape() const { return shape_; }
   const std::vector<OwnedBox>& boxes() const { return boxes_; }
   Index elements() const { return elements_; }
+  // {"dtype": "bf16", "shape": [8, 4], "boxes": [{"rank": 0, "offsets": [0, 0], "sizes": [4, 4]}, ..]}
+  std::string json() const;
 
  private:
   Dtype dtype_;
@@ -44,6 +47,9 @@ class BoxList {
   std::vector<OwnedBox> boxes_;
   Index elements_ = 1;
 };
+
+// Reads that form. Throws Error(corrupt) that names the entry at fault, and as the constructor does.
+BoxList box_list_from_json(std::string_view json);
 
 // The boxes that each rank holds under a layout, by place in the mesh, those of a rank in row-major order.
 // Throws Error(unsupported) for partial layouts and for more than 2^22 boxes.

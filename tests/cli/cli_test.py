@@ -67,6 +67,9 @@ CASES = {
     "plan_model": ["plan", "--model", REAL + "llama3.1-70b.shapes.tsv", "--from", "models/llama.yaml", "--from-mesh",
                    "trainer(pp=4, dp=2, tp=8)", "--to", "models/llama.yaml", "--to-mesh", "inference(dp=4, tp=4)@64",
                    "--matrix", "--verify"],
+    "boxes": ["boxes", "f32[6,4] on (a=2, b=2) {0: a, 1: b}"],
+    "boxes_json": ["boxes", "f32[6,4] on (a=2) {0: a}", "--json"],
+    "boxes_plan": ["boxes", "f32[6,4] on (a=3) {0: a}", "f32[6,4] on (b=2)@2 {1: b}"],
     "inspect": ["inspect", "tests/golden/cli/tiny.safetensors"],
     "inspect_json": ["inspect", "tests/golden/cli/tiny.safetensors", "--json"],
 }
@@ -241,7 +244,7 @@ class Help(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "reshard").symlink_to(RESHARD)
             environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-            for command in ([], ["explain"], ["plan"], ["verify"], ["inspect"]):
+            for command in ([], ["explain"], ["plan"], ["boxes"], ["verify"], ["inspect"]):
                 done = run([*command, "--help"])
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 example = done.stdout.split("Example")[1].split("\n", 1)[1]

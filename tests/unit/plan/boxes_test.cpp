@@ -295,5 +295,33 @@ TEST(Boxes, OfALayoutAreItsRegions) {
   EXPECT_THROW(boxes_of(layout("bf16[8] on (a=16777216) {0: a}")), Error);
 }
 
+TEST(Boxes, JsonRoundTrip) {
+  const BoxList boxes = list({5, 7}, {held(3, {0, 0}, {5, 2}), held(1, {0, 2}, {5, 5}), held(2, {5, 7}, {0, 0})});
+  const BoxList read = box_list_from_json(boxes.json());
+  EXPECT_EQ(read.dtype(), boxes.dtype());
+  EXPECT_EQ(read.shape(), boxes.shape());
+  EXPECT_EQ(read.boxes(), boxes.boxes());
+}
+
+TEST(Boxes, JsonFaultsNameTheEntry) {
+  const auto refusal = [](const std::string& entry) -> std::string {
+    try {
+      box_list_from_json(R"({"dtype": "f32", "shape": [4], "boxes": [{"rank": 0, "offsets": [0], "sizes": [2]}, )" +
+                         entry + "]}");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal(R"({"offsets": [2], "sizes": [2]})"), HasSubstr("entry 1: \"rank\" is missing"));
+  EXPECT_THAT(refusal(R"({"rank": 1.5, "offsets": [2], "sizes": [2]})"),
+              HasSubstr("entry 1, rank: 1.5 is no 64-bit integer"));
+  EXPECT_THAT(refusal(R"({"rank": 1, "offsets": 2, "sizes": [2]})"), HasSubstr("entry 1, offsets: 2 is no list"));
+  EXPECT_THAT(refusal(R"({"rank": 1, "offsets": [16], "sizes": [-16]})"), HasSubstr("box 1"));
+  EXPECT_THAT(refusal(R"({"rank": 1, "offsets": [0, 0], "sizes": [1, 1]})"), HasSubstr("box 1"));
+  EXPECT_THROW(box_list_from_json("{"), Error);
+  EXPECT_THROW(box_list_from_json(R"({"dtype": "f12", "shape": [], "boxes": []})"), Error);
+}
+
 }  // namespace
 }  // namespace reshard
