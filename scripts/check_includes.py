@@ -23,13 +23,13 @@ LAYERS = {
 # Public headers belong to the layer that implements them.
 PUBLIC = {
     "base": "error index dtype reduce_op strided_copy",
-    "layout": "mesh cut region layout notation",
+    "layout": "mesh cut region layout notation topology",
     "plan": "plan boxes relabel rounds m2m",
     "program": "program",
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
     "exec": "world executor tensor stamp",
-    "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info",
+    "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info topology_file",
     "convert": "convert",
 }
 LAYER_OF = {f"reshard/{name}.h": layer for layer, names in PUBLIC.items() for name in names.split()}
