@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "base/checked.h"
 #include "reshard/plan.h"
 
 namespace reshard {
@@ -13,20 +11,29 @@ namespace {
 
 constexpr std::size_t kGreatestReport = 100;  // faults; a broken plan of a large mesh has as many as transfers
 
-// Global runs of one dimension, ascending in the order of the spans.
-using Runs = std::vector<Segment>;
+// What a transfer writes: global segments per dimension, ascending.
+using Box = std::vector<Segments>;
 
-// What [local, local + length) of a rank's memory holds; shorter than asked where it holds nothing.
-Runs global_runs(const Segments& segments, LocalIndex local, Index length) {
-  Runs runs;
-  auto segment = std::ranges::partition_point(segments, [&](const Segment& s) { return s.local + s.length <= local; });
-  for (; segment != segments.end() && segment->local < local + length; ++segment) {
-    const LocalIndex begin = std::max(segment->local, local);
-    const LocalIndex end = std::min(segment->local + segment->length, local + length);
-    runs.push_back({begin, segment->global + (begin - segment->local), end - begin});
+// Walks the elements of one rank's memory, run by run; at its end where it holds nothing.
+class Walk {
+ public:
+  Walk(const Segments& segments, LocalIndex local)
+      : segment_(std::ranges::partition_point(segments, [&](const Segment& s) { return s.local + s.length <= local; })),
+        end_(segments.end()),
+        local_(local) {}
+  bool holds() const { return segment_ != end_ && segment_->local <= local_; }
+  GlobalIndex global() const { return segment_->global + (local_ - segment_->local); }
+  // Elements from here on that lie side by side.
+  Index run() const { return segment_->length - (local_ - segment_->local); }
+  void step(Index length) {
+    local_ += length;
+    if (local_ == segment_->local + segment_->length) ++segment_;
   }
-  return runs;
-}
+
+ private:
+  Segments::const_iterator segment_, end_;
+  LocalIndex local_;
+};
 
 bool overlap(const Segments& a, const Segments& b) {
   if (a.empty() || b.empty()) return false;
@@ -43,9 +50,6 @@ bool overlap(const Segments& a, const Segments& b) {
   return false;
 }
 
-// What a transfer writes: global segments per dimension.
-using Box = std::vector<Segments>;
-
 bool overlap(const Box& a, const Box& b) {
   for (std::size_t dim = 0; dim < a.size(); ++dim)
     if (!overlap(a[dim], b[dim])) return false;
@@ -53,33 +57,48 @@ bool overlap(const Box& a, const Box& b) {
 }
 
 // The dimension along which the boxes begin at the most places.
-std::size_t widest_dim(const std::vector<Box>& boxes) {
-  std::size_t widest = 0, most = 0;
+std::size_t widest_dim(std::span<const Box> boxes) {
+  std::size_t widest = 0;
+  std::ptrdiff_t most = 0;
+  std::vector<GlobalIndex> begins;
   for (std::size_t dim = 0; dim < boxes.front().size(); ++dim) {
-    std::set<GlobalIndex> begins;
-    for (const Box& box : boxes) begins.insert(box[dim].front().global);
-    if (begins.size() > most) widest = dim, most = begins.size();
+    begins.clear();
+    for (const Box& box : boxes) begins.push_back(box[dim].front().global);
+    std::ranges::sort(begins);
+    const std::ptrdiff_t places = std::ranges::unique(begins).begin() - begins.begin();
+    if (places > most) widest = dim, most = places;
   }
   return widest;
 }
 
-struct Ends {
-  Region source;  // of the sender
-  Region target;  // of the receiver
-  Region held;    // source layout at the receiver
+// A transfer that a rank receives.
+struct Receipt {
+  RankId rank;
+  std::size_t transfer;
 };
+using Receipts = std::span<const Receipt>;
 
 class Verifier {
  public:
   explicit Verifier(const Plan& plan) : plan_(plan) {}
 
   std::vector<Fault> run() {
-    std::map<RankId, std::vector<std::size_t>> by_target;
-    for (std::size_t k = 0; k < plan_.transfers().size(); ++k) by_target[plan_.transfers()[k].target].push_back(k);
+    std::vector<Receipt> receipts;
+    for (const Transfer& transfer : plan_.transfers())
+      receipts.push_back({transfer.target, static_cast<std::size_t>(&transfer - plan_.transfers().data())});
+    std::ranges::sort(receipts, {}, [](const Receipt& r) { return std::pair(r.rank, r.transfer); });
     const Mesh& mesh = plan_.target().mesh();
-    for (Index ordinal = 0; ordinal < mesh.size(); ++ordinal) by_target[mesh.rank_at_ordinal(ordinal)];
-    for (const auto& [rank, transfers] : by_target) {
-      check_rank(rank, transfers);
+    std::vector<RankId> ranks;
+    for (Index ordinal = 0; ordinal < mesh.size(); ++ordinal) ranks.push_back(mesh.rank_at_ordinal(ordinal));
+    for (const Receipt& receipt : receipts)
+      if (ranks.back() != receipt.rank) ranks.push_back(receipt.rank);
+    std::ranges::sort(ranks);
+    ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+    auto first = receipts.begin();
+    for (const RankId rank : ranks) {
+      const auto last = std::find_if(first, receipts.end(), [&](const Receipt& r) { return r.rank != rank; });
+      check_rank(rank, {first, last});
+      first = last;
       if (faults_.size() >= kGreatestReport) break;
     }
     return std::move(faults_);
@@ -97,18 +116,20 @@ class Verifier {
     return entry->second;
   }
 
-  void check_rank(RankId rank, const std::vector<std::size_t>& transfers) {
+  std::string name_of(std::size_t k) const {
+    const Transfer& transfer = plan_.transfers()[k];
+    return fmt::format("transfer {} ({} -> {})", k, transfer.source.value(), transfer.target.value());
+  }
+
+  void check_rank(RankId rank, Receipts receipts) {
     const Region wanted = plan_.target().region(rank);
-    std::vector<Box> written;  // per transfer
+    if (written_.size() < receipts.size()) written_.resize(receipts.size());
     bool sound = true;
-    for (const std::size_t k : transfers) {
-      Box box;
-      sound = check_transfer(k, wanted, box) && sound;
-      written.push_back(std::move(box));
-    }
-    if (!sound || !check_disjoint(rank, transfers, written)) return;
+    for (std::size_t i = 0; i < receipts.size(); ++i)
+      sound = check_transfer(receipts[i].transfer, wanted, written_[i]) && sound;
+    if (!sound || !check_disjoint(rank, receipts)) return;
     Index covered = 0;  // of disjoint parts of what is wanted: it fits
-    for (const std::size_t k : transfers) covered += plan_.transfers()[k].elements();
+    for (const Receipt& receipt : receipts) covered += plan_.transfers()[receipt.transfer].elements();
     if (covered != wanted.elements())
       fault("rank {}: {} of {} target elements are written", rank.value(), covered, wanted.elements());
   }
@@ -116,86 +137,86 @@ class Verifier {
   // Fills `box` with the target elements in global indices.
   bool check_transfer(std::size_t k, const Region& wanted, Box& box) {
     const Transfer& transfer = plan_.transfers()[k];
-    const std::string name = fmt::format("transfer {} ({} -> {})", k, transfer.source.value(), transfer.target.value());
     const std::size_t dims = plan_.source().shape().size();
     if (transfer.dims.size() != dims) {
-      fault("{}: {} dimensions for a tensor of {}", name, transfer.dims.size(), dims);
+      fault("{}: {} dimensions for a tensor of {}", name_of(k), transfer.dims.size(), dims);
       return false;
     }
     const Region& owned = source_region(transfer.source);
-    if (!owned.held) fault("{}: rank {} holds nothing of the source", name, transfer.source.value());
-    if (!wanted.held) fault("{}: rank {} holds nothing of the target", name, transfer.target.value());
+    if (!owned.held) fault("{}: rank {} holds nothing of the source", name_of(k), transfer.source.value());
+    if (!wanted.held) fault("{}: rank {} holds nothing of the target", name_of(k), transfer.target.value());
     if (!owned.held || !wanted.held) return false;
+    box.resize(dims);
     for (std::size_t dim = 0; dim < dims; ++dim)
-      if (!check_dim(name, dim, transfer.dims[dim], owned.dims[dim], wanted.dims[dim], box.emplace_back()))
-        return false;
-    if (!transfer.is_local()) check_needed(name, transfer, box);
+      if (!check_dim(k, dim, owned.dims[dim], wanted.dims[dim], box[dim])) return false;
+    if (!transfer.is_local()) check_needed(k, transfer, box);
     return true;
   }
 
-  bool check_dim(const std::string& name, std::size_t dim, const std::vector<Span>& spans, const Segments& owned,
-                 const Segments& wanted, Segments& box) {
+  bool check_dim(std::size_t k, std::size_t dim, const Segments& owned, const Segments& wanted, Segments& box) {
+    const std::vector<Span>& spans = plan_.transfers()[k].dims[dim];
     if (spans.empty()) {
-      fault("{}: nothing along dimension {}", name, dim);
+      fault("{}: nothing along dimension {}", name_of(k), dim);
       return false;
     }
-    for (const Span& span : spans) {
-      Index end = 0;
-      if (span.length < 1 || span.source.value() < 0 || span.target.value() < 0 ||
-          __builtin_add_overflow(std::max(span.source.value(), span.target.value()), span.length, &end)) {
-        fault("{}: dimension {} has the impossible span {} > {} of length {}", name, dim, span.source.value(),
-              span.target.value(), span.length);
+    box.clear();
+    for (const Span& span : spans)
+      if (!check_span(k, dim, span, owned, wanted, box)) return false;
+    if (spans.size() > 1) std::ranges::sort(box, {}, &Segment::global);
+    for (std::size_t s = 1; s < box.size(); ++s)
+      if (box[s].global < box[s - 1].global + box[s - 1].length) {
+        fault("{}: dimension {}: element {} appears twice", name_of(k), dim, box[s].global.value());
         return false;
       }
-      const Runs from = global_runs(owned, span.source, span.length);
-      const Runs to = global_runs(wanted, span.target, span.length);
-      if (length_of(from) != span.length) return out_of(name, dim, "source", span.source, span.length);
-      if (length_of(to) != span.length) return out_of(name, dim, "target", span.target, span.length);
-      if (!same_elements(from, to)) {
-        fault("{}: dimension {}: source [{}, {}) and target [{}, {}) name different elements", name, dim,
+    return true;
+  }
+
+  // Adds what the span writes to `box`: both ends name the same elements, in the same order.
+  bool check_span(std::size_t k, std::size_t dim, const Span& span, const Segments& owned, const Segments& wanted,
+                  Segments& box) {
+    Index end = 0;
+    if (span.length < 1 || span.source.value() < 0 || span.target.value() < 0 ||
+        __builtin_add_overflow(std::max(span.source.value(), span.target.value()), span.length, &end)) {
+      fault("{}: dimension {} has the impossible span {} > {} of length {}", name_of(k), dim, span.source.value(),
+            span.target.value(), span.length);
+      return false;
+    }
+    Walk from(owned, span.source), to(wanted, span.target);
+    for (Index left = span.length; left > 0;) {
+      if (!from.holds()) return out_of(k, dim, "source", span.source, span.length);
+      if (!to.holds()) return out_of(k, dim, "target", span.target, span.length);
+      if (from.global() != to.global()) {
+        fault("{}: dimension {}: source [{}, {}) and target [{}, {}) name different elements", name_of(k), dim,
               span.source.value(), span.source.value() + span.length, span.target.value(),
               span.target.value() + span.length);
         return false;
       }
-      box.insert(box.end(), to.begin(), to.end());
+      const Index step = std::min({left, from.run(), to.run()});
+      box.push_back({span.target + (span.length - left), to.global(), step});
+      from.step(step);
+      to.step(step);
+      left -= step;
     }
-    std::ranges::sort(box, {}, &Segment::global);
-    for (std::size_t k = 1; k < box.size(); ++k)
-      if (box[k].global < box[k - 1].global + box[k - 1].length) {
-        fault("{}: dimension {}: element {} appears twice", name, dim, box[k].global.value());
-        return false;
-      }
     return true;
   }
 
-  bool out_of(const std::string& name, std::size_t dim, std::string_view side, LocalIndex local, Index length) {
-    fault("{}: dimension {}: [{}, {}) is not held by the {}", name, dim, local.value(), local.value() + length, side);
+  bool out_of(std::size_t k, std::size_t dim, std::string_view side, LocalIndex local, Index length) {
+    fault("{}: dimension {}: [{}, {}) is not held by the {}", name_of(k), dim, local.value(), local.value() + length,
+          side);
     return false;
   }
 
-  // Same global elements in the same order; runs may be split differently.
-  static bool same_elements(const Runs& a, const Runs& b) {
-    std::size_t i = 0, j = 0;
-    Index into_a = 0, into_b = 0;
-    while (i < a.size() && j < b.size()) {
-      if (a[i].global + into_a != b[j].global + into_b) return false;
-      const Index step = std::min(a[i].length - into_a, b[j].length - into_b);
-      if ((into_a += step) == a[i].length) ++i, into_a = 0;
-      if ((into_b += step) == b[j].length) ++j, into_b = 0;
-    }
-    return i == a.size() && j == b.size();
-  }
-
-  void check_needed(const std::string& name, const Transfer& transfer, const Box& box) {
+  void check_needed(std::size_t k, const Transfer& transfer, const Box& box) {
     const Region& held = source_region(transfer.target);
     if (held.held && overlap(held.dims, box))
-      fault("{}: rank {} already holds some of these elements", name, transfer.target.value());
+      fault("{}: rank {} already holds some of these elements", name_of(k), transfer.target.value());
   }
 
   // Sweeps along one dimension: only boxes that meet there are compared along the others.
-  bool check_disjoint(RankId rank, const std::vector<std::size_t>& transfers, const std::vector<Box>& written) {
-    if (written.size() < 2) return true;
-    if (written.front().empty()) return written_twice(rank, transfers, 0, 1);  // 0-d: one element
+  bool check_disjoint(RankId rank, Receipts receipts) {
+    if (receipts.size() < 2) return true;
+    const std::span<const Box> written(written_.data(), receipts.size());
+    if (written.front().empty()) return written_twice(rank, receipts, 0, 1);  // 0-d: one element
     const std::size_t dim = widest_dim(written);
     struct Begin {
       GlobalIndex begin, end;
@@ -211,20 +232,22 @@ class Verifier {
       std::erase_if(open, [&](const Begin& earlier) { return earlier.end <= next.begin; });
       for (const Begin& earlier : open)
         if (overlap(written[earlier.box], written[next.box]))
-          return written_twice(rank, transfers, std::min(earlier.box, next.box), std::max(earlier.box, next.box));
+          return written_twice(rank, receipts, std::min(earlier.box, next.box), std::max(earlier.box, next.box));
       open.push_back(next);
     }
     return true;
   }
 
   // One pair a rank: the others mostly follow from it.
-  bool written_twice(RankId rank, const std::vector<std::size_t>& transfers, std::size_t i, std::size_t j) {
-    fault("rank {}: transfers {} and {} write the same elements", rank.value(), transfers[i], transfers[j]);
+  bool written_twice(RankId rank, Receipts receipts, std::size_t i, std::size_t j) {
+    fault("rank {}: transfers {} and {} write the same elements", rank.value(), receipts[i].transfer,
+          receipts[j].transfer);
     return false;
   }
 
   const Plan& plan_;
   std::map<RankId, Region> source_regions_;
+  std::vector<Box> written_;  // by the transfers of the rank at hand, as receipts; the others are left over
   std::vector<Fault> faults_;
 };
 
