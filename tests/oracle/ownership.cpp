@@ -100,8 +100,8 @@ Part part_at(const Layout& layout, const Coordinate& coordinate) {
   Part part;
   const bool exists = exists_at(spec, coordinate);
   part.held = exists;
+  part.stored = stored_lines(layout, coordinate);
   for (std::size_t d = 0; d < spec.shape.size(); ++d) {
-    part.stored.push_back(stored_line(spec, d, coordinate));
     const Line seen = seen_through(part.stored[d], spec.view, d);
     if (spec.view.empty() || !spec.view[d].dropped) {
       part.logical.push_back(seen);
@@ -132,6 +132,13 @@ Index linear_index(const std::vector<Index>& index, const std::vector<Index>& ex
   Index result = 0;
   for (std::size_t d = 0; d < index.size(); ++d) result = result * extents[d] + index[d];
   return result;
+}
+
+std::vector<Line> stored_lines(const Layout& layout, const Coordinate& coordinate) {
+  std::vector<Line> lines;
+  for (std::size_t d = 0; d < layout.spec().shape.size(); ++d)
+    lines.push_back(stored_line(layout.spec(), d, coordinate));
+  return lines;
 }
 
 Ownership ownership_of(const Layout& layout) {

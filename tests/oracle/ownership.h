@@ -28,6 +28,8 @@ struct Ownership {
 };
 
 Ownership ownership_of(const Layout& layout);
+// Only the `stored` lines of one part.
+std::vector<Line> stored_lines(const Layout& layout, const Coordinate& coordinate);
 
 // For each element of the view's shape, row-major: the set of ranks that hold it, as bits. Ranks must be below 64.
 std::vector<std::uint64_t> owner_bits(const Ownership& ownership);
