@@ -42,6 +42,13 @@ TEST(CaseB, B4EqualShapesInAnotherOrderAreAnotherLayout) {
   const Certificate c = m.made().certificate();
   EXPECT_EQ(c.messages, 2);
   EXPECT_EQ(c.sent, 2 * 4 * 4);
+  // Gathered, both are the same matrix: its square shows rows in the wrong place.
+  for (const char* source : {"i32[4,4] on (a=2, b=2) {0: b a}", "i32[4,4] on (a=2, b=2) {0: a b}"}) {
+    const Values matrix = Moved(source, "i32[4,4] on ()").after(0);
+    Values square(16, 0);
+    for (std::size_t k = 0; k < 64; ++k) square[k / 16 * 4 + k % 4] += matrix[k / 4] * matrix[k / 4 % 4 * 4 + k % 4];
+    EXPECT_EQ(square, (Values{56, 62, 68, 74, 152, 174, 196, 218, 248, 286, 324, 362, 344, 398, 452, 506}));
+  }
 }
 
 TEST(CaseB, B5GateAndUpOnOtherRankCounts) {
