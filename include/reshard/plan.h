@@ -9,6 +9,17 @@
 // written exactly once. The layouts may be on different, overlapping or equal meshes; ranks number the joint world of
 // both.
 //
+// Partial layouts. A value that pends along axes of the source is k terms, one per coordinate of these axes, each moved
+// like an element of its own: whoever wants the value receives every term it does not hold. Terms are folded at their
+// target, in row-major order of their coordinates, in the dtype of the tensor (16-bit and 8-bit floats in f32, rounded
+// once; integers wrap, averages of integers truncate toward zero; sum and max of bool are `or`, product and min `and`):
+// the same bits on every rank and run, whatever the options. avg is a sum divided once.
+// What stays pending, the same op along an axis of as many ranks, is not reduced: its terms move.
+// A target that pends where the source is replicated along the same ranks gets the value at coordinate 0 and the
+// identity of the op elsewhere (sum 0, product 1, min the greatest value, max the least), avg the value everywhere.
+// Refused, Error(unsupported): any other target that pends; two kinds, as sum and max, reduced at once, because their
+// order matters (sum and avg are one kind); min and max of complex numbers, avg of bool.
+//
 // Thread rule: immutable.
 #pragma once
 
@@ -32,6 +43,10 @@ struct Span {
 
 // All that goes from one rank to another: the product of the spans of every dimension, a set of boxes.
 // source == target is a local copy.
+//
+// Of a partial source, the first dimensions are its partial axes, in the order of the mesh, before those of the tensor.
+// Each has one span of length 1: from 0, the one term that the sender holds, to the sender's coordinate along the axis
+// if the axis is reduced, or to 0 if it stays pending.
 struct Transfer {
   RankId source;
   RankId target;
@@ -71,7 +86,8 @@ struct PlanOptions {
 };
 
 // What one rank receives (local copies included), in ascending order of source rank.
-// Throws Error(invalid_argument) when shapes or dtypes differ, Error(unsupported) for partial layouts.
+// Throws Error(invalid_argument) when shapes or dtypes differ, or the staging limit does not hold one element of every
+// term; Error(unsupported) for partial layouts between which no move is defined.
 std::vector<Transfer> plan_receives(const Layout& source, const Layout& target, RankId rank, const PlanOptions& = {});
 // What one rank sends (local copies included), in ascending order of target rank.
 std::vector<Transfer> plan_sends(const Layout& source, const Layout& target, RankId rank, const PlanOptions& = {});
@@ -81,7 +97,7 @@ struct RankBytes {
   Index sent = 0;          // to other ranks
   Index received = 0;      // from other ranks
   Index copied = 0;        // from this rank to itself
-  Index needed = 0;        // lower bound of received: target elements that this rank does not hold already
+  Index needed = 0;        // lower bound of received: target elements, or terms, that this rank does not hold already
   Index messages_out = 0;  // peers it sends to
   Index messages_in = 0;
   friend bool operator==(const RankBytes&, const RankBytes&) = default;
@@ -94,7 +110,7 @@ struct Certificate {
   Index needed = 0;              // lower bound of `sent`
   Index copied = 0;
   Index messages = 0;
-  Index peak_staging = 0;    // bytes of intermediate memory per rank: direct transfers need none
+  Index peak_staging = 0;    // bytes of intermediate memory per rank: only terms to be reduced need any
   double imbalance_out = 1;  // greatest bytes sent by a rank / mean over ranks that hold source data
   double imbalance_in = 1;   // greatest bytes received / mean over target ranks
   bool optimal() const { return sent == needed; }
@@ -125,6 +141,10 @@ class Plan {
 
 // The whole plan, all ranks. Cost: O(transfers). Throws Error(unsupported) for meshes of more than 2^26 ranks.
 Plan plan(const Layout& source, const Layout& target, const PlanOptions& = {});
+// The layouts that a move passes, each step a plan of its own: source and target; or between them the source with its
+// pending sums scattered, each rank of the source reducing a part, where that moves fewer bytes in all, then for the
+// busiest rank. Cost: O(ranks) for a source that is reduced, none otherwise. Throws as plan() does.
+std::vector<Layout> stages(const Layout& source, const Layout& target);
 // Reads what Plan::json wrote. Throws Error(corrupt) that names the entry at fault. The plan is not verified.
 Plan plan_from_json(std::string_view json);
 

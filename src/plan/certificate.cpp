@@ -3,21 +3,15 @@
 #include <map>
 
 #include "base/checked.h"
+#include "plan/lift.h"
+#include "plan/lower_bound.h"
+#include "plan/staging.h"
 #include "reshard/plan.h"
 
 namespace reshard {
 namespace {
 
 constexpr std::string_view kAllRanks = "bytes of all ranks";
-
-Index elements_missing(const Region& held, const Region& wanted) {
-  if (!wanted.held) return 0;
-  if (!held.held) return wanted.elements();
-  Index both = 1;
-  for (std::size_t dim = 0; dim < wanted.dims.size(); ++dim)
-    both *= length_of(intersect(wanted.dims[dim], held.dims[dim]));
-  return wanted.elements() - both;
-}
 
 struct Load {
   Index total = 0;
@@ -42,6 +36,9 @@ Certificate Plan::certificate() const {
       const RankId rank = side->mesh().rank_at_ordinal(ordinal);
       by_rank[rank].rank = rank;
     }
+  const std::optional<Lift> lifted = lift(source_, target_);
+  const Layout& source = lifted ? lifted->source : source_;
+  const Layout& target = lifted ? lifted->target : target_;
   const Index bytes_each = bytes_of(source_.dtype());
   for (const Transfer& transfer : transfers_) {
     const Index bytes = transfer.elements() * bytes_each;
@@ -60,7 +57,7 @@ Certificate Plan::certificate() const {
   Load out, in;
   for (auto& [rank, entry] : by_rank) {
     entry.rank = rank;
-    const Region held = source_.region(rank), wanted = target_.region(rank);
+    const Region held = source.region(rank), wanted = target.region(rank);
     entry.needed = elements_missing(held, wanted) * bytes_each;
     certificate.sent = checked_add(certificate.sent, entry.sent, kAllRanks);
     certificate.needed = checked_add(certificate.needed, entry.needed, kAllRanks);
@@ -68,6 +65,9 @@ Certificate Plan::certificate() const {
     certificate.messages += entry.messages_out;
     if (held.elements() > 0) out.add(entry.sent);
     if (wanted.elements() > 0) in.add(entry.received);
+    if (lifted)
+      certificate.peak_staging =
+          std::max(certificate.peak_staging, staging_bytes(lifted->fold, target_, rank, options_.staging_limit));
     certificate.ranks.push_back(entry);
   }
   certificate.imbalance_out = out.imbalance();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "plan/staging.h"
 
 namespace reshard {
 namespace {
@@ -32,35 +33,20 @@ Transfer transfer_of(RankId source, RankId target, const std::vector<const Share
   return transfer;
 }
 
-std::string list_text(std::span<const Index> values) {
-  std::string out;
-  for (const Index value : values) out += (out.empty() ? "" : ",") + std::to_string(value);
-  return "[" + out + "]";
-}
-
 }  // namespace
 
 Planner::Planner(const Layout& source, const Layout& target, const PlanOptions& options)
-    : source_(source),
-      target_(target),
+    : lifted_(lift(source, target)),
+      source_(lifted_ ? lifted_->source : source),
+      target_(lifted_ ? lifted_->target : target),
       options_(options),
-      source_free_(free_axes(source)),
-      has_copies_(width_of(source.mesh(), source_free_) > 1) {
-  if (source.shape() != target.shape())
+      source_free_(free_axes(source_)),
+      has_copies_(width_of(source_.mesh(), source_free_) > 1) {
+  if (std::min({options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit}) < 0)
     fail(Code::invalid_argument,
-         "source has shape {} and target {}: both must describe the same tensor\n  source {}\n  target {}",
-         list_text(source.shape()), list_text(target.shape()), source.text(), target.text());
-  if (source.dtype() != target.dtype())
-    fail(Code::invalid_argument,
-         "source is {} and target {}: convert the dtype before or after the move\n  source {}\n  target {}",
-         name_of(source.dtype()), name_of(target.dtype()), source.text(), target.text());
-  for (const Layout* side : {&source, &target})
-    if (side->has_partial())
-      fail(Code::unsupported,
-           "{} is a pending reduction: reduce it first; plans move values, they do not reduce them yet", side->text());
-  if (options.ranks_per_host < 0 || options.rotation < 0)
-    fail(Code::invalid_argument, "ranks per host ({}) and rotation ({}) must not be negative", options.ranks_per_host,
-         options.rotation);
+         "ranks per host ({}), ranks per rack ({}), rotation ({}) and staging limit ({}) must not be negative",
+         options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit);
+  if (lifted_) check_staging(lifted_->fold, source, options.staging_limit);
 }
 
 const Copies& Planner::copies_of(const Coordinate& source_coordinate) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/copies.h"
+#include "plan/lift.h"
 #include "reshard/plan.h"
 
 namespace reshard {
@@ -15,6 +16,7 @@ class Planner {
  public:
   // The layouts and options must outlive the planner. Throws as plan() does.
   Planner(const Layout& source, const Layout& target, const PlanOptions& options);
+  Planner(const Planner&) = delete;
 
   std::vector<Transfer> receives(RankId rank);
   std::vector<Transfer> sends(RankId rank);
@@ -22,7 +24,8 @@ class Planner {
  private:
   const Copies& copies_of(const Coordinate& source_coordinate);
 
-  const Layout& source_;
+  const std::optional<Lift> lifted_;
+  const Layout& source_;  // those given, or lifted
   const Layout& target_;
   const PlanOptions& options_;
   std::vector<int> source_free_;

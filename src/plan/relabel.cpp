@@ -70,6 +70,11 @@ Layout on_ranks(const Layout& layout, const std::vector<RankId>& ranks) {
 Relabelling relabel(const Layout& source, const Layout& target) {
   const PlanOptions options;
   Planner(source, target, options);  // refuses what cannot be planned
+  for (const Layout* side : {&source, &target})
+    if (side->has_partial())
+      fail(Code::unsupported,
+           "{} is partial: its places hold terms, and who holds which is part of the value; reduce first",
+           side->text());
   if (target.mesh().size() > kMostRanks)
     fail(Code::unsupported, "{}: relabelling weighs every rank against every place, at most {} ranks", target.text(),
          kMostRanks);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "plan/lift.h"
 #include "reshard/plan.h"
 
 namespace reshard {
@@ -260,7 +261,17 @@ std::vector<Fault> verify(const Plan& plan) {
   if (plan.source().dtype() != plan.target().dtype())
     return {{fmt::format("source and target have different dtypes: {} and {}", plan.source().text(),
                          plan.target().text())}};
-  return Verifier(plan).run();
+  std::optional<Lift> lifted;
+  try {
+    lifted = lift(plan.source(), plan.target());
+  } catch (const Error& error) {
+    return {{error.what()}};
+  }
+  if (!lifted) return Verifier(plan).run();
+  // A plan of terms is right if it is right as a plan of values.
+  const auto transfers = plan.transfers();
+  const Plan values(lifted->source, lifted->target, plan.options(), {transfers.begin(), transfers.end()});
+  return Verifier(values).run();
 }
 
 }  // namespace reshard

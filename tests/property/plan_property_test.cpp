@@ -286,17 +286,11 @@ TEST(PlanProperty, VerifyFindsANeedlessTransfer) {
   EXPECT_TRUE(verify(Plan(both, both, {}, transfers)).empty());
 }
 
-TEST(PlanProperty, RefusesOtherShapesDtypesAndPartials) {
+TEST(PlanProperty, RefusesOtherShapesAndDtypes) {
   const Layout a = layout("f32[6] on (r=2) {0: r}");
   EXPECT_THROW(plan(a, layout("f32[7] on (r=2) {0: r}")), Error);
   EXPECT_THROW(plan(a, layout("bf16[6] on (r=2) {0: r}")), Error);
   EXPECT_THROW(plan(a, layout("f32[6,1] on (r=2) {0: r}")), Error);
-  try {
-    plan(layout("f32[6] on (r=2) {r: partial(sum)}"), a);
-    FAIL() << "a partial source was planned";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Code::unsupported);
-  }
 }
 
 }  // namespace
