@@ -44,9 +44,12 @@ class Shelf {
 std::vector<std::vector<Index>> shapes_for(const SmallLayout& a, const SmallLayout& b, int dims) {
   const Index even = std::lcm(a.ranks(), b.ranks());
   const Index few = std::max<Index>(1, std::max(a.ranks(), b.ranks()) - 1);
-  const std::vector<Index> none = b.mesh.size() % 2 == 0 ? std::vector<Index>{0, 5} : std::vector<Index>{5, 0};
-  if (dims == 1) return {{even}, {even + 1}, {13}, {few}, {0}};
-  return {{even, 2 * even}, {even + 1, 2 * even + 1}, {13, 11}, {few, 2}, none};
+  std::vector<Index> none = {5, 5, 5};
+  none[b.mesh.size() % static_cast<std::size_t>(dims)] = 0;
+  std::vector<std::vector<Index>> shapes = {
+      {even, 2 * even, even}, {even + 1, 2 * even + 1, even + 1}, {13, 11, 7}, {few, 2, 3}, none};
+  for (std::vector<Index>& shape : shapes) shape.resize(static_cast<std::size_t>(dims));
+  return shapes;
 }
 
 std::string describe(const Plan& plan) { return plan.source().text() + "  ->  " + plan.target().text(); }
@@ -108,6 +111,19 @@ TEST(ExhaustiveCounts, LayoutsAreThoseOfTheSpecification) {
                 counts[static_cast<std::size_t>(axes - 1)][static_cast<std::size_t>(dims - 1)]);
 }
 
+// Nested chunks of every length, all axes of a mesh on one dimension, in every order.
+TEST(ExhaustiveChunks, NestOnEveryMesh) {
+  Index layouts = 0;
+  for (const SmallLayout& small : all_small_layouts(1)) {
+    if (small.cuts[0].size() != small.mesh.size()) continue;
+    for (Index n = 0; n <= 64; ++n, ++layouts) {
+      const Layout l = layout_of(small, {n}, RankId(0));
+      for (const std::string& fault : oracle::layout_faults(l, oracle::side_of(l))) ADD_FAILURE() << fault;
+    }
+  }
+  EXPECT_EQ(layouts, (8 + 5 * 2 + 6) * 65);  // meshes of one, two and three axes
+}
+
 TEST_P(Exhaustive, EveryPairOfOneDimensionalLayouts) {
   for_each_pair(1, [&](const SmallLayout& a, const SmallLayout& b) {
     for (const std::vector<Index>& shape : shapes_for(a, b, 1)) {
@@ -126,6 +142,17 @@ TEST_P(Exhaustive, EveryPairOfTwoDimensionalLayouts) {
     }
   });
   report("2-D");
+}
+
+TEST_P(Exhaustive, EveryPairOfThreeDimensionalLayoutsOnOneMesh) {
+  for_each_pair(3, [&](const SmallLayout& a, const SmallLayout& b) {
+    if (a.mesh != b.mesh) return;
+    for (const std::vector<Index>& shape : shapes_for(a, b, 3)) {
+      expect_right(shelf_.get(a, shape, RankId(0)), shelf_.get(b, shape, RankId(0)), {});
+      ++plans_;
+    }
+  });
+  report("3-D, one mesh");
 }
 
 // Rank sets that do not meet, or meet by half, under every policy: a seeded sample of the pairs.
