@@ -6,8 +6,10 @@
 // Thread rule: confined (one thread at a time), as its endpoint.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +30,7 @@ struct Traffic {
   Index bytes_got = 0;
   Index bytes_put = 0;
   Index bytes_copied = 0;
+  Index bytes_reduced = 0;  // of results
   Index gets = 0;
   Index puts = 0;
   Index notifications = 0;
@@ -38,9 +41,11 @@ struct Traffic {
 class Executor {
  public:
   // Keeps the operations of endpoint.rank(); the program may go, the endpoint must stay.
-  // Throws Error(invalid_argument) that names operation and window when a block leaves its window.
+  // Throws Error(invalid_argument) that names operation and window when a block leaves its window, Error(unsupported)
+  // that names op and dtype when one cannot be reduced by the other.
   Executor(const Program& program, Endpoint& endpoint);
-  Executor(Executor&&) = default;
+  Executor(Executor&&) noexcept;
+  ~Executor();
 
   // Names the windows and signals to use. Throws Error(invalid_argument) that names window, rank, bytes needed and
   // bytes there when a window is smaller than the program says, on any rank that this rank reads or writes.
@@ -70,8 +75,12 @@ class Executor {
     Endpoint::Until until;
     std::size_t first_copy;
     std::size_t copies;
+    std::size_t first_fold;
+    std::size_t folds;
+    std::array<std::byte, 16> identity;  // fill
     Index bytes;
   };
+  class Folds;
   // Bytes of a program window that this rank touches on `rank`.
   struct Need {
     int window;
@@ -82,6 +91,9 @@ class Executor {
   void add(const Program& program, const Operation& operation);
   void need(const Program& program, const Operation& operation, int window, RankId rank, Index Block::*offset,
             Index Loop::*stride);
+  void need(const Program& program, const Reduction& reduction, const Operand& operand, Dtype dtype);
+  // Bytes of their results.
+  Index add_folds(const Program& program, const Operation& operation);
   void lay_out(const std::vector<Block>& blocks, Index limit);
   void point_copies_at_strides();
   void execute(const Step& step, std::uint64_t run, Clock::time_point deadline, Traffic& traffic);
@@ -95,6 +107,7 @@ class Executor {
   std::vector<Stride> strides_;
   std::vector<StridedCopy> copies_;
   std::vector<std::size_t> loops_;  // of each copy
+  std::unique_ptr<Folds> folds_;
   std::vector<Need> needs_;
   Binding binding_;
   bool bound_ = false;

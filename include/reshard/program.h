@@ -36,7 +36,24 @@ struct Block {
   friend bool operator==(const Block&, const Block&) = default;
 };
 
-enum class OpCode { copy, put, get, notify, wait, fence };
+// One end of a reduction: a place in a window of the rank that runs it, and one stride per loop, in bytes.
+struct Operand {
+  int window = 0;
+  Index offset = 0;
+  std::vector<Index> strides = {};
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+// For prod(counts) elements: result = terms[0] op terms[1] op .., in that order. The first loop is the slowest.
+struct Reduction {
+  std::vector<Index> counts = {};
+  Operand result = {};
+  std::vector<Operand> terms = {};
+  friend bool operator==(const Reduction&, const Reduction&) = default;
+};
+
+// reduce folds terms that lie on the rank itself; fill writes the identity of an op to the target ends of its blocks.
+enum class OpCode { copy, put, get, notify, wait, fence, reduce, fill };
 enum class NotifyOp { set, add };
 enum class WaitCompare { equal, greater_equal };
 
@@ -55,6 +72,12 @@ struct Operation {
   std::uint64_t per_run = 0;
   NotifyOp notify_op = NotifyOp::set;
   WaitCompare compare = WaitCompare::greater_equal;
+  // reduce, fill. avg is the sum divided by `divisor`. Unless the dtype is folded in a wider type (plan.h, partial
+  // layouts), every step rounds.
+  ReduceOp reduce_op = ReduceOp::sum;
+  Dtype dtype = Dtype::f32;
+  Index divisor = 1;
+  std::vector<Reduction> reductions = {};
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
@@ -91,6 +114,9 @@ std::vector<Block> blocks_of(const Transfer& transfer, Index element_bytes, cons
 // window (one copy, no staging), tells the owners it is done, and waits until all its readers are done: when a run
 // returns, the rank's target is complete and its source may be overwritten.
 // Cost: each rank runs one get per sending peer, and two notifications and two waits per peer pair.
+// A plan that reduces has a third window, 2 = "staging", of at most PlanOptions::staging_limit bytes a rank, in which
+// terms wait to be folded; it belongs to the rank alone and may serve any program next. Where the terms of a part do
+// not fit together they come piece by piece, one get and one reduce each; the rank's own term is read where it is.
 Program redistribute_program(const Plan& plan, Index world_ranks);
 // Only the operations of `rank`, made without the whole plan; operations of other ranks are empty.
 Program redistribute_program(const Layout& source, const Layout& target, RankId rank, Index world_ranks,

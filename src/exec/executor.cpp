@@ -5,6 +5,8 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/reducible.h"
+#include "exec/folds.h"
 #include "kernel/copy.h"
 
 namespace reshard {
@@ -50,12 +52,20 @@ void split(const Block& block, Index limit, std::vector<Block>& parts) {
 
 bool moves_bytes(OpCode code) { return code == OpCode::copy || code == OpCode::get || code == OpCode::put; }
 
+// What an operand of a reduction touches, as a block of single elements.
+Block touched(const Reduction& reduction, const Operand& operand, Index element_bytes) {
+  Block block{.target_offset = operand.offset, .row_bytes = element_bytes};
+  for (std::size_t loop = 0; loop < reduction.counts.size(); ++loop)
+    block.loops.push_back({reduction.counts[loop], 0, operand.strides[loop]});
+  return block;
+}
+
 Index window_bytes(const Program& program, int window, RankId rank) {
   return program.windows.at(static_cast<std::size_t>(window)).bytes.at(static_cast<std::size_t>(rank.value()));
 }
 
 std::string_view name_of(OpCode code) {
-  constexpr std::string_view names[] = {"copy", "put", "get", "notify", "wait", "fence"};
+  constexpr std::string_view names[] = {"copy", "put", "get", "notify", "wait", "fence", "reduce", "fill"};
   return names[static_cast<std::size_t>(code)];
 }
 
@@ -73,14 +83,21 @@ void check_world(const Program& program, const Endpoint& endpoint) {
 
 }  // namespace
 
-Executor::Executor(const Program& program, Endpoint& endpoint) : name_(program.name), endpoint_(&endpoint) {
+Executor::Executor(const Program& program, Endpoint& endpoint)
+    : name_(program.name), endpoint_(&endpoint), folds_(std::make_unique<Folds>()) {
   check_world(program, endpoint);
   for (const WindowSpec& window : program.windows) window_names_.push_back(window.name);
   for (const SignalSpec& signal : program.signals) signal_names_.push_back(signal.name);
   const auto& operations = program.operations[static_cast<std::size_t>(endpoint.rank().value())];
   for (const Operation& operation : operations) add(program, operation);
   point_copies_at_strides();
+  const auto key = [](const Need& need) { return std::pair(need.window, need.rank); };
+  std::ranges::sort(needs_, {}, key);
+  needs_.erase(std::ranges::unique(needs_, {}, key).begin(), needs_.end());
 }
+
+Executor::Executor(Executor&&) noexcept = default;
+Executor::~Executor() = default;
 
 void Executor::add(const Program& program, const Operation& op) {
   const auto number = steps_.size();
@@ -96,27 +113,53 @@ void Executor::add(const Program& program, const Operation& op) {
     need(program, op, op.source_window, source, &Block::source_offset, &Loop::source_stride);
     need(program, op, op.target_window, target, &Block::target_offset, &Loop::target_stride);
   }
+  if ((op.code == OpCode::reduce || op.code == OpCode::fill) && !is_reducible(op.dtype, op.reduce_op))
+    fail(Code::unsupported, "program {}, operation {}: {} cannot be reduced by {}", name_, number,
+         reshard::name_of(op.dtype), reshard::name_of(op.reduce_op));
+  if (op.code == OpCode::fill) need(program, op, op.target_window, self, &Block::target_offset, &Loop::target_stride);
   if ((op.code == OpCode::notify || op.code == OpCode::wait) &&
       (op.signal < 0 || static_cast<std::size_t>(op.signal) >= signal_names_.size())) {
     fail(Code::invalid_argument, "program {}, operation {}: there is no signal {}", name_, number, op.signal);
   }
-  const std::size_t first = copies_.size();
-  lay_out(op.blocks, op.code == OpCode::copy ? 0 : endpoint_->capabilities().max_message);
+  const std::size_t first = copies_.size(), first_fold = folds_->size();
+  const bool is_message = op.code == OpCode::get || op.code == OpCode::put;
+  lay_out(op.blocks, is_message ? endpoint_->capabilities().max_message : 0);
   Index bytes = 0;
   for (const Block& block : op.blocks) bytes += block.bytes();
-  steps_.push_back({.code = op.code,
-                    .peer = op.peer,
-                    .source_window = op.source_window,
-                    .target_window = op.target_window,
-                    .signal = op.signal,
-                    .slot = op.slot,
-                    .value = op.value,
-                    .per_run = op.per_run,
-                    .update = op.notify_op == NotifyOp::set ? Endpoint::Update::set : Endpoint::Update::add,
-                    .until = op.compare == WaitCompare::equal ? Endpoint::Until::equal : Endpoint::Until::greater_equal,
-                    .first_copy = first,
-                    .copies = copies_.size() - first,
-                    .bytes = bytes});
+  if (op.code == OpCode::reduce) bytes += add_folds(program, op);
+  steps_.push_back(
+      {.code = op.code,
+       .peer = op.peer,
+       .source_window = op.source_window,
+       .target_window = op.target_window,
+       .signal = op.signal,
+       .slot = op.slot,
+       .value = op.value,
+       .per_run = op.per_run,
+       .update = op.notify_op == NotifyOp::set ? Endpoint::Update::set : Endpoint::Update::add,
+       .until = op.compare == WaitCompare::equal ? Endpoint::Until::equal : Endpoint::Until::greater_equal,
+       .first_copy = first,
+       .copies = copies_.size() - first,
+       .first_fold = first_fold,
+       .folds = folds_->size() - first_fold,
+       .identity = op.code == OpCode::fill ? identity_of(op.reduce_op, op.dtype) : decltype(Step::identity){},
+       .bytes = bytes});
+}
+
+Index Executor::add_folds(const Program& program, const Operation& op) {
+  if (op.divisor < 1)
+    fail(Code::invalid_argument, "program {}, operation {}: sums cannot be divided by {}", name_, steps_.size(),
+         op.divisor);
+  Index bytes = 0;
+  for (const Reduction& reduction : op.reductions) {
+    if (reduction.terms.empty())
+      fail(Code::invalid_argument, "program {}, operation {}: a reduction has no terms", name_, steps_.size());
+    for (const Operand& term : reduction.terms) need(program, reduction, term, op.dtype);
+    need(program, reduction, reduction.result, op.dtype);
+    bytes += touched(reduction, reduction.result, bytes_of(op.dtype)).bytes();
+  }
+  folds_->add(op);
+  return bytes;
 }
 
 void Executor::need(const Program& program, const Operation& op, int window, RankId rank, Index Block::*offset,
@@ -135,6 +178,14 @@ void Executor::need(const Program& program, const Operation& op, int window, Ran
          there);
   }
   needs_.push_back({window, rank, there});
+}
+
+void Executor::need(const Program& program, const Reduction& reduction, const Operand& operand, Dtype dtype) {
+  if (operand.strides.size() != reduction.counts.size())
+    fail(Code::invalid_argument, "program {}, operation {}: an operand of a reduction has {} strides for {} loops",
+         name_, steps_.size(), operand.strides.size(), reduction.counts.size());
+  Operation one{.code = OpCode::reduce, .blocks = {touched(reduction, operand, bytes_of(dtype))}};
+  need(program, one, operand.window, endpoint_->rank(), &Block::target_offset, &Loop::target_stride);
 }
 
 void Executor::lay_out(const std::vector<Block>& blocks, Index limit) {
@@ -226,6 +277,14 @@ void Executor::execute(const Step& step, std::uint64_t run, Clock::time_point de
       ++traffic.waits;
       break;
     case OpCode::fence: endpoint_->fence(); break;
+    case OpCode::reduce:
+      folds_->run(step.first_fold, step.folds, memory_);
+      traffic.bytes_reduced += step.bytes;
+      break;
+    case OpCode::fill:
+      for (const StridedCopy& copy : copies)
+        copy_strided(memory(step.target_window).data(), step.identity.data(), copy);
+      break;
   }
 }
 
@@ -239,7 +298,9 @@ std::string Executor::describe(const Step& step) const {
     case OpCode::wait:
       return fmt::format("{} {}[{}]", name_of(step.code), signal_names_[static_cast<std::size_t>(step.signal)],
                          step.slot);
-    case OpCode::fence: break;
+    case OpCode::fill: return fmt::format("fill {}", window(step.target_window));
+    case OpCode::fence:
+    case OpCode::reduce: break;
   }
   return std::string(name_of(step.code));
 }

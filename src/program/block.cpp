@@ -6,39 +6,11 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "program/runs.h"
 #include "reshard/program.h"
 
 namespace reshard {
 namespace {
-
-// `count` spans of `length`, each `source_step` and `target_step` after the one before it.
-struct Run {
-  Span first;
-  Index count = 1;
-  Index source_step = 0;
-  Index target_step = 0;
-};
-
-bool continues(const Run& run, const Span& last, const Span& next) {
-  return next.length == run.first.length && (run.count == 1 || (next.source - last.source == run.source_step &&
-                                                                next.target - last.target == run.target_step));
-}
-
-std::vector<Run> runs_of(std::span<const Span> spans) {
-  std::vector<Run> runs;
-  const Span* last = nullptr;
-  for (const Span& span : spans) {
-    if (last != nullptr && continues(runs.back(), *last, span)) {
-      runs.back().source_step = span.source - last->source;
-      runs.back().target_step = span.target - last->target;
-      ++runs.back().count;
-    } else {
-      runs.push_back({.first = span});
-    }
-    last = &span;
-  }
-  return runs;
-}
 
 // The nest runs fastest where the target is densest, so that the target is written in order.
 bool slower(const Loop& a, const Loop& b) {
@@ -89,15 +61,6 @@ Block block_of(std::span<const Run> runs, std::span<const Steps> steps, Block bl
     block.loops.pop_back();
   }
   return block;
-}
-
-// Advances `at` through the product of `runs`, last dimension fastest; false after the last combination.
-bool advance(std::vector<std::size_t>& at, const std::vector<std::vector<Run>>& runs) {
-  for (std::size_t d = at.size(); d-- > 0;) {
-    if (++at[d] < runs[d].size()) return true;
-    at[d] = 0;
-  }
-  return false;
 }
 
 void check_dims(const Transfer& transfer, const LocalStorage& storage, std::string_view end) {

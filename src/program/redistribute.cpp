@@ -3,17 +3,19 @@
 // Why it is safe. A reader's `get` follows its wait on the owner's "ready", which the owner sets at the start of the
 // run, so it reads data of this run. An owner leaves a run only after every reader said "done", so it cannot overwrite
 // what is still being read, and cannot be more than one run ahead of any of its readers. Each rank alone writes its
-// target.
+// target, and its staging.
 #include <algorithm>
 #include <span>
 
 #include "base/fail.h"
+#include "plan/staging.h"
+#include "program/reduce_operations.h"
+#include "program/terms.h"
 #include "reshard/program.h"
 
 namespace reshard {
 namespace {
 
-constexpr int source_window = 0, target_window = 1;
 constexpr int ready = 0, done = 1;
 
 Operation tell(RankId peer, int signal, RankId self) {
@@ -24,17 +26,32 @@ Operation await(int signal, RankId peer) {
   return {.code = OpCode::wait, .signal = signal, .slot = peer.value(), .value = 1, .per_run = 1};
 }
 
-Operation move(OpCode code, RankId peer, std::vector<Block> blocks) {
+Operation transfer_operation(OpCode code, RankId peer, std::vector<Block> blocks) {
   return {.code = code,
           .peer = peer,
-          .source_window = source_window,
-          .target_window = target_window,
+          .source_window = kSourceWindow,
+          .target_window = kTargetWindow,
           .blocks = std::move(blocks)};
 }
 
+// What is moved, and how its pending terms are seen.
+struct Move {
+  Move(const Layout& from, const Layout& to, const PlanOptions& options)
+      : source(from), target(to), lifted(lift(from, to)), staging_limit(options.staging_limit) {
+    if (lifted) check_staging(lifted->fold, source, staging_limit);
+  }
+  bool reduces() const { return lifted && lifted->fold.terms > 1; }
+
+  const Layout& source;
+  const Layout& target;
+  std::optional<Lift> lifted;
+  Index staging_limit;
+};
+
 // The blocks that `receive` moves, as both ends store them.
-std::vector<Block> blocks_between(const Layout& source, const Layout& target, const Transfer& receive) {
-  return blocks_of(receive, bytes_of(source.dtype()), source.storage(receive.source), target.storage(receive.target));
+std::vector<Block> blocks_between(const Move& move, const Transfer& receive) {
+  return blocks_of(receive, bytes_of(move.source.dtype()), move.source.storage(receive.source),
+                   move.target.storage(receive.target));
 }
 
 // Neighbouring readers begin with different owners, so that no owner is read by all at once.
@@ -43,23 +60,56 @@ void turn(std::vector<const Transfer*>& gets, Index start) {
   std::rotate(gets.begin(), gets.begin() + start % static_cast<Index>(gets.size()), gets.end());
 }
 
-std::vector<Operation> operations_of(const Layout& source, const Layout& target, RankId self,
-                                     std::span<const Transfer> receives, std::span<const RankId> readers) {
-  std::vector<Operation> operations;
-  for (const RankId reader : readers) operations.push_back(tell(reader, ready, self));
+void add_copies(const Move& move, std::span<const Transfer> receives, Index start, std::vector<Operation>& operations) {
   std::vector<const Transfer*> gets;
   for (const Transfer& receive : receives) {
     if (receive.is_local()) {
-      operations.push_back(move(OpCode::copy, self, blocks_between(source, target, receive)));
+      operations.push_back(transfer_operation(OpCode::copy, receive.source, blocks_between(move, receive)));
     } else {
       gets.push_back(&receive);
     }
   }
-  turn(gets, target.mesh().ordinal_of(self).value_or(0));
+  turn(gets, start);
   for (const Transfer* receive : gets) {
     operations.push_back(await(ready, receive->source));
-    operations.push_back(move(OpCode::get, receive->source, blocks_between(source, target, *receive)));
-    operations.push_back(tell(receive->source, done, self));
+    operations.push_back(transfer_operation(OpCode::get, receive->source, blocks_between(move, *receive)));
+    operations.push_back(tell(receive->source, done, receive->target));
+  }
+}
+
+// Each owner has one term of one part: it is told once its part is done.
+void add_reductions(const Move& move, std::span<const Transfer> receives, Index start,
+                    std::vector<Operation>& operations) {
+  for (const Part& part : parts_of(receives, *move.lifted)) {
+    for (const Transfer& term : part.terms)
+      if (!term.is_local()) operations.push_back(await(ready, term.source));
+    std::ranges::move(reduce_operations(move.source, move.target, move.lifted->fold, part, move.staging_limit, start),
+                      std::back_inserter(operations));
+    for (const Transfer& term : part.terms)
+      if (!term.is_local()) operations.push_back(tell(term.source, done, term.target));
+  }
+}
+
+// Of a target that pends anew, what is no copy of the value.
+bool holds_identity(const Move& move, RankId rank) {
+  return move.lifted && move.lifted->identity && !move.lifted->target.region(rank).held &&
+         move.target.region(rank).elements() > 0;
+}
+
+std::vector<Operation> operations_of(const Move& move, RankId self, std::span<const Transfer> receives,
+                                     std::span<const RankId> readers) {
+  std::vector<Operation> operations;
+  for (const RankId reader : readers) operations.push_back(tell(reader, ready, self));
+  if (holds_identity(move, self)) operations.push_back(fill_operation(move.target, *move.lifted->identity, self));
+  const Index start = move.target.mesh().ordinal_of(self).value_or(0);
+  if (move.reduces()) {
+    add_reductions(move, receives, start, operations);
+  } else if (move.lifted) {
+    std::vector<Transfer> values;
+    for (const Transfer& receive : receives) values.push_back(without_terms(receive, move.lifted->extents.size()));
+    add_copies(move, values, start, operations);
+  } else {
+    add_copies(move, receives, start, operations);
   }
   for (const RankId reader : readers) operations.push_back(await(done, reader));
   return operations;
@@ -86,11 +136,20 @@ void check_ends(const Transfer& t, Index world_ranks) {
   }
 }
 
-Program empty_program(const Layout& source, const Layout& target, Index world_ranks) {
+WindowSpec staging_of(const Move& move, Index world_ranks) {
+  WindowSpec window{.name = "staging", .bytes = {}};
+  for (Index r = 0; r < world_ranks; ++r)
+    window.bytes.push_back(staging_bytes(move.lifted->fold, move.target, RankId(r), move.staging_limit));
+  return window;
+}
+
+Program empty_program(const Move& move, Index world_ranks) {
+  const Layout &source = move.source, &target = move.target;
   check_world(source, world_ranks);
   check_world(target, world_ranks);
   Program program{.name = "redistribute", .ranks = world_ranks};
   program.windows = {window_of("source", source, world_ranks), window_of("target", target, world_ranks)};
+  if (move.reduces()) program.windows.push_back(staging_of(move, world_ranks));
   program.signals = {{.name = "ready", .slots = world_ranks}, {.name = "done", .slots = world_ranks}};
   program.operations.resize(static_cast<std::size_t>(world_ranks));
   return program;
@@ -99,7 +158,8 @@ Program empty_program(const Layout& source, const Layout& target, Index world_ra
 }  // namespace
 
 Program redistribute_program(const Plan& plan, Index world_ranks) {
-  Program program = empty_program(plan.source(), plan.target(), world_ranks);
+  const Move move(plan.source(), plan.target(), plan.options());
+  Program program = empty_program(move, world_ranks);
   std::vector<std::vector<RankId>> readers(program.operations.size());
   for (const Transfer& t : plan.transfers()) {
     check_ends(t, world_ranks);
@@ -110,7 +170,7 @@ Program redistribute_program(const Plan& plan, Index world_ranks) {
     const auto end = std::find_if(rest.begin(), rest.end(), [&](const Transfer& t) { return t.target != RankId(r); });
     const auto receives = rest.first(static_cast<std::size_t>(end - rest.begin()));
     const auto i = static_cast<std::size_t>(r);
-    program.operations[i] = operations_of(plan.source(), plan.target(), RankId(r), receives, readers[i]);
+    program.operations[i] = operations_of(move, RankId(r), receives, readers[i]);
     rest = rest.subspan(receives.size());
   }
   if (!rest.empty()) {
@@ -122,7 +182,8 @@ Program redistribute_program(const Plan& plan, Index world_ranks) {
 
 Program redistribute_program(const Layout& source, const Layout& target, RankId rank, Index world_ranks,
                              const PlanOptions& options) {
-  Program program = empty_program(source, target, world_ranks);
+  const Move move(source, target, options);
+  Program program = empty_program(move, world_ranks);
   if (rank < RankId(0) || rank >= RankId(world_ranks)) {
     fail(Code::invalid_argument, "rank {} is outside the world of {} ranks", rank.value(), world_ranks);
   }
@@ -131,7 +192,7 @@ Program redistribute_program(const Layout& source, const Layout& target, RankId 
     if (!t.is_local()) readers.push_back(t.target);
   }
   program.operations[static_cast<std::size_t>(rank.value())] =
-      operations_of(source, target, rank, plan_receives(source, target, rank, options), readers);
+      operations_of(move, rank, plan_receives(source, target, rank, options), readers);
   return program;
 }
 

@@ -23,6 +23,22 @@ std::string value_text(const Operation& op) {
   return op.per_run == 0 ? fmt::format("{}", op.value) : fmt::format("{}+{}k", op.value, op.per_run);
 }
 
+// "[4 x 16 x source+64(512, 4), staging+0(64, 4) -> target+0(512, 4)]"
+void write(Out out, const Program& program, const Reduction& reduction) {
+  const auto operand = [&](const Operand& at) {
+    return fmt::format("{}+{}({})", program.windows.at(static_cast<std::size_t>(at.window)).name, at.offset,
+                       fmt::join(at.strides, ", "));
+  };
+  fmt::format_to(out, " [");
+  for (const Index count : reduction.counts) fmt::format_to(out, "{} x ", count);
+  std::string_view separator = "";
+  for (const Operand& term : reduction.terms) {
+    fmt::format_to(out, "{}{}", separator, operand(term));
+    separator = ", ";
+  }
+  fmt::format_to(out, " -> {}]", operand(reduction.result));
+}
+
 void write(Out out, const Program& program, const Operation& op) {
   const auto window = [&](int w) -> std::string_view { return program.windows.at(static_cast<std::size_t>(w)).name; };
   const auto signal = [&] { return std::string_view(program.signals.at(static_cast<std::size_t>(op.signal)).name); };
@@ -46,7 +62,16 @@ void write(Out out, const Program& program, const Operation& op) {
                      op.compare == WaitCompare::equal ? "==" : ">=", value_text(op));
       break;
     case OpCode::fence: fmt::format_to(out, "  fence"); break;
+    case OpCode::reduce:
+      fmt::format_to(out, "  reduce {} {}", name_of(op.dtype), name_of(op.reduce_op));
+      if (op.reduce_op == ReduceOp::avg) fmt::format_to(out, " by {}", op.divisor);
+      break;
+    case OpCode::fill:
+      fmt::format_to(out, "  fill {} identity of {} {}", window(op.target_window), name_of(op.dtype),
+                     name_of(op.reduce_op));
+      break;
   }
+  for (const Reduction& reduction : op.reductions) write(out, program, reduction);
   for (const Block& block : op.blocks) write(out, block);
   fmt::format_to(out, "\n");
 }

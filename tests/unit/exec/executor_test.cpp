@@ -174,6 +174,39 @@ TEST(Executor, SplitsWhatExceedsTheGreatestMessage) {
   }
 }
 
+// Terms in the order given, from two windows; the identity where nothing is folded.
+TEST(Executor, FoldsAndFills) {
+  Program program{.name = "fold", .ranks = ranks};
+  program.windows = {{"source", {40, 40, 40}}, {"target", {44, 44, 44}}};
+  program.signals = {};
+  const Reduction fold{.counts = {5}, .result = {1, 0, {8}}, .terms = {{0, 20, {4}}, {0, 0, {4}}, {0, 16, {-4}}}};
+  program.operations.assign(
+      ranks,
+      {{.code = OpCode::fill,
+        .target_window = 1,
+        .blocks = {{0, 4, 4, {{5, 0, 8}}}},
+        .reduce_op = ReduceOp::min,
+        .dtype = Dtype::i32},
+       {.code = OpCode::reduce, .reduce_op = ReduceOp::avg, .dtype = Dtype::i32, .divisor = 2, .reductions = {fold}}});
+  run_threads(ranks, [&](Endpoint& endpoint) {
+    Executor executor(program, endpoint);
+    const Binding binding = bind_all(program, endpoint);
+    executor.bind(binding);
+    const auto source = ints(endpoint, binding.windows[0]);
+    for (std::uint64_t run = 0; run < 3; ++run) {
+      for (Index i = 0; i < cells; ++i) source[static_cast<std::size_t>(i)] = value(run, endpoint.rank(), i);
+      executor.run(run, soon());
+      const auto target = ints(endpoint, binding.windows[1]);
+      for (Index i = 0; i < 5; ++i) {
+        const auto v = [&](Index cell) { return value(run, endpoint.rank(), cell); };
+        EXPECT_EQ(target[static_cast<std::size_t>(2 * i)], (v(5 + i) + v(i) + v(4 - i)) / 2);
+        EXPECT_EQ(target[static_cast<std::size_t>(2 * i + 1)], INT32_MAX);
+      }
+      EXPECT_EQ(executor.traffic().bytes_reduced, 20);
+    }
+  });
+}
+
 void expect_refused(const Program& program, const std::string& what) {
   run_threads(ranks, [&](Endpoint& endpoint) {
     if (endpoint.rank() != RankId(0)) return;
@@ -204,8 +237,35 @@ TEST(Executor, RefusesWhatLeavesItsWindow) {
   program.operations[0][1].signal = -1;
   expect_refused(program, "there is no signal -1");
   program = ring();
+  program.operations[0].push_back({.code = OpCode::reduce, .reductions = {{{11}, {1, 0, {4}}, {{0, 0, {4}}}}}});
+  expect_refused(program, "operation 6: reduce reaches bytes [0, 44) of window source on rank 0, which has 40");
+  program.operations[0].back().reductions = {{{2, 3}, {1, 0, {4}}, {{0, 0, {4, 4}}}}};
+  expect_refused(program, "an operand of a reduction has 1 strides for 2 loops");
+  program.operations[0].back().reductions = {{{2}, {1, 0, {4}}, {}}};
+  expect_refused(program, "a reduction has no terms");
+  program.operations[0].back() = {.code = OpCode::fill, .target_window = 1, .blocks = {{0, 41, 4, {}}}};
+  expect_refused(program, "fill reaches bytes [41, 45) of window target on rank 0, which has 44");
+  program = ring();
   program.ranks = 4;
   expect_refused(program, "is for 4 ranks, but the fabric has 3");
+}
+
+TEST(Executor, RefusesOpsThatTheDtypeDoesNotHave) {
+  Program program = ring();
+  program.operations[0].push_back({.code = OpCode::reduce,
+                                   .reduce_op = ReduceOp::max,
+                                   .dtype = Dtype::complex64,
+                                   .reductions = {{{}, {1, 0, {}}, {{0, 0, {}}}}}});
+  run_threads(ranks, [&](Endpoint& endpoint) {
+    if (endpoint.rank() != RankId(0)) return;
+    try {
+      Executor executor(program, endpoint);
+      ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::unsupported);
+      EXPECT_THAT(error.what(), HasSubstr("complex64 cannot be reduced by max"));
+    }
+  });
 }
 
 // A buffer that is smaller than its description is found before a byte moves, on every rank that would touch it.

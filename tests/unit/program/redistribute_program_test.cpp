@@ -58,6 +58,9 @@ TEST(RedistributeProgram, OwnOperationsAreThoseOfTheWholeProgram) {
       {"i64[5] on (a=2, b=2) {0: a b}", "i64[5] on (a=2, b=2) {}"},
       {"f32[7,5] on (x=3) {0: x}", "f32[7,5] on (x=3)@2 {1: x} order(1,0)"},
       {"u8[16] on (x=2)@[5,2] {0: x}", "u8[16] on (x=5) {0: x:cyclic(3)}"},
+      {"i32[7,5] on (x=3) {x: partial(sum)}", "i32[7,5] on (x=3)@2 {1: x} order(1,0)"},
+      {"i32[7,5] on (x=3, y=2) {x: partial(max), 0: y}", "i32[7,5] on (y=2, x=3) {1: y, x: partial(max)}"},
+      {"i32[7] on (x=3)", "i32[7] on (x=3) {x: partial(product)}"},
   };
   for (const auto& [from, to] : pairs) {
     const Layout source = layout(from), target = layout(to);
@@ -74,6 +77,66 @@ TEST(RedistributeProgram, OwnOperationsAreThoseOfTheWholeProgram) {
       }
     }
   }
+}
+
+// Rank 0 folds its own two rows with those of rank 1; two pieces of one row each, as 8 bytes hold no more.
+TEST(RedistributeProgram, TermsComeInPiecesAndAreFoldedInOrder) {
+  const Program program = redistribute_program(
+      plan(layout("i32[4,2] on (x=2) {x: partial(sum)}"), layout("i32[4,2] on (x=2) {0: x}"), {.staging_limit = 8}), 2);
+  EXPECT_EQ(program.text(),
+            "program redistribute on 2 ranks\n"
+            "window source bytes 32 32\n"
+            "window target bytes 16 16\n"
+            "window staging bytes 8 8\n"
+            "signal ready slots 2\n"
+            "signal done slots 2\n"
+            "rank 0\n"
+            "  notify ready[0] on 1 set 1+1k\n"
+            "  wait ready[1] >= 1+1k\n"
+            "  get source on 1 -> staging [0 -> 0 row 8]\n"
+            "  reduce i32 sum [2 x source+0(4), staging+0(4) -> target+0(4)]\n"
+            "  get source on 1 -> staging [8 -> 0 row 8]\n"
+            "  reduce i32 sum [2 x source+8(4), staging+0(4) -> target+8(4)]\n"
+            "  notify done[0] on 1 set 1+1k\n"
+            "  wait done[1] >= 1+1k\n"
+            "rank 1\n"
+            "  notify ready[1] on 0 set 1+1k\n"
+            "  wait ready[0] >= 1+1k\n"
+            "  get source on 0 -> staging [16 -> 0 row 8]\n"
+            "  reduce i32 sum [2 x staging+0(4), source+16(4) -> target+0(4)]\n"
+            "  get source on 0 -> staging [24 -> 0 row 8]\n"
+            "  reduce i32 sum [2 x staging+0(4), source+24(4) -> target+8(4)]\n"
+            "  notify done[1] on 0 set 1+1k\n"
+            "  wait done[0] >= 1+1k\n");
+}
+
+TEST(RedistributeProgram, WhatIsNoCopyOfAPendingValueIsItsIdentity) {
+  const Program program =
+      redistribute_program(plan(layout("f32[6] on (x=2)"), layout("f32[6] on (x=2) {x: partial(max)} strides(3)")), 2);
+  EXPECT_EQ(program.text(),
+            "program redistribute on 2 ranks\n"
+            "window source bytes 24 24\n"
+            "window target bytes 64 64\n"
+            "signal ready slots 2\n"
+            "signal done slots 2\n"
+            "rank 0\n"
+            "  copy source -> target [0 -> 0 row 4 x 6(4, 12)]\n"
+            "rank 1\n"
+            "  fill target identity of f32 max [0 -> 0 row 4 x 6(0, 12)]\n");
+}
+
+TEST(RedistributeProgram, PlansThatLackATermAreRefused) {
+  const Plan p = plan(layout("i32[4] on (x=3) {x: partial(sum)}"), layout("i32[4] on (x=2) {0: x}"));
+  const auto refused = [&](auto change) {
+    std::vector<Transfer> transfers(p.transfers().begin(), p.transfers().end());
+    change(transfers);
+    EXPECT_THROW(redistribute_program(Plan(p.source(), p.target(), {}, transfers), 3), Error);
+  };
+  refused([](auto& transfers) { transfers.erase(transfers.begin()); });
+  refused([](auto& transfers) { transfers.insert(transfers.begin(), transfers.front()); });
+  refused([](auto& transfers) { transfers.front().dims.back().clear(); });
+  refused([](auto& transfers) { transfers.front().dims.clear(); });
+  refused([](auto& transfers) { transfers.front().dims.front().front().target = LocalIndex(3); });
 }
 
 TEST(RedistributeProgram, ReadersBeginWithDifferentOwners) {
