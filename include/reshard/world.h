@@ -52,7 +52,8 @@ class World {
   // Collective. Fills `target` with the elements of `source`; bytes of the target's buffer that belong to no element
   // keep their contents. When it returns the target is complete and the source may be changed. Planned on the first
   // call with these layouts and options, then cached. Throws before a byte moves when shapes or dtypes differ, or the
-  // two are one tensor.
+  // two are one tensor. Pending values are reduced as stages() says; a tensor between two stages, and the staging of
+  // its terms, are kept with what is cached.
   Traffic move(const Tensor& source, Tensor& target, const PlanOptions& options = {});
   // Collective.
   void barrier();

@@ -6,8 +6,40 @@
 #include "base/fail.h"
 #include "exec/call_check.h"
 #include "exec/released.h"
+#include "exec/staging.h"
 
 namespace reshard {
+namespace {
+
+// A program of one stage, and the staging it needs on every rank.
+struct Stage {
+  Executor executor;
+  std::vector<Index> staging_bytes;
+};
+
+// A move as it runs: its stages, and the windows of the tensors between them.
+struct Move {
+  std::vector<Stage> stages;
+  std::vector<WindowId> between;
+};
+
+std::string text_of(const PlanOptions& options) {
+  return fmt::format("senders {} {} {} {}, staging {}", name_of(options.policy), options.ranks_per_host,
+                     options.ranks_per_rack, options.rotation, options.staging_limit);
+}
+
+Traffic operator+(const Traffic& a, const Traffic& b) {
+  return {.bytes_got = a.bytes_got + b.bytes_got,
+          .bytes_put = a.bytes_put + b.bytes_put,
+          .bytes_copied = a.bytes_copied + b.bytes_copied,
+          .bytes_reduced = a.bytes_reduced + b.bytes_reduced,
+          .gets = a.gets + b.gets,
+          .puts = a.puts + b.puts,
+          .notifications = a.notifications + b.notifications,
+          .waits = a.waits + b.waits};
+}
+
+}  // namespace
 
 struct World::State {
   State(Endpoint& e, WorldOptions o, Clock::time_point deadline)
@@ -23,7 +55,8 @@ struct World::State {
   auto collective(const std::string& call, Act act);
   // Destroys the windows of tensors that every rank has let go of.
   void free_windows(const std::vector<std::int64_t>& numbers, Clock::time_point deadline);
-  Executor& program_for(const Tensor& source, const Tensor& target, const PlanOptions& plan);
+  Move& move_for(const Tensor& source, const Tensor& target, const PlanOptions& plan, Clock::time_point deadline);
+  Traffic run(Move& move, WindowId source, WindowId target, Clock::time_point deadline);
   void check_own(const Tensor& tensor) const;
 
   Endpoint& endpoint;
@@ -34,7 +67,8 @@ struct World::State {
   SignalId ready;
   SignalId done;
   std::uint64_t runs = 0;
-  std::map<std::string, Executor> programs;  // by everything that a plan depends on
+  std::map<std::string, Move> moves;  // by everything that a plan depends on
+  Staging staging;                    // of all moves: they run one after another
   // Shared with the tensors, which may outlive the world.
   std::shared_ptr<Tensor::Released> released = std::make_shared<Tensor::Released>();
   std::map<std::int64_t, WindowId> windows;  // by number of the tensor
@@ -66,13 +100,39 @@ void World::State::free_windows(const std::vector<std::int64_t>& numbers, Clock:
   }
 }
 
-Executor& World::State::program_for(const Tensor& source, const Tensor& target, const PlanOptions& plan) {
-  const std::string key = fmt::format("{}\n{}\n{} {} {}", source.layout_text(), target.layout_text(),
-                                      name_of(plan.policy), plan.ranks_per_host, plan.rotation);
-  if (const auto known = programs.find(key); known != programs.end()) return known->second;
-  const Program program =
-      redistribute_program(source.layout(), target.layout(), endpoint.rank(), endpoint.ranks(), plan);
-  return programs.emplace(key, Executor(program, endpoint)).first->second;
+Move& World::State::move_for(const Tensor& source, const Tensor& target, const PlanOptions& plan,
+                             Clock::time_point deadline) {
+  const std::string key = fmt::format("{}\n{}\n{}", source.layout_text(), target.layout_text(), text_of(plan));
+  if (const auto known = moves.find(key); known != moves.end()) return known->second;
+  const std::vector<Layout> layouts = stages(source.layout(), target.layout());
+  Move move;
+  for (std::size_t stage = 1; stage < layouts.size(); ++stage) {
+    const Program program =
+        redistribute_program(layouts[stage - 1], layouts[stage], endpoint.rank(), endpoint.ranks(), plan);
+    move.stages.push_back(
+        {Executor(program, endpoint), program.windows.size() > 2 ? program.windows[2].bytes : std::vector<Index>{}});
+  }
+  // Only once nothing can be refused any more: windows are made by all ranks together.
+  for (std::size_t stage = 1; stage + 1 < layouts.size(); ++stage)
+    move.between.push_back(
+        endpoint.create_window("between stages", layouts[stage].local_bytes(endpoint.rank()), deadline));
+  return moves.emplace(key, std::move(move)).first->second;
+}
+
+Traffic World::State::run(Move& move, WindowId source, WindowId target, Clock::time_point deadline) {
+  Traffic traffic;
+  for (std::size_t k = 0; k < move.stages.size(); ++k) {
+    Stage& stage = move.stages[k];
+    Binding binding{
+        .windows = {k == 0 ? source : move.between[k - 1], k + 1 == move.stages.size() ? target : move.between[k]},
+        .signals = {ready, done}};
+    if (!stage.staging_bytes.empty())
+      binding.windows.push_back(staging.window_of(stage.staging_bytes, endpoint, deadline));
+    stage.executor.bind(std::move(binding));
+    stage.executor.run(runs++, deadline);
+    traffic = traffic + stage.executor.traffic();
+  }
+  return traffic;
 }
 
 void World::State::check_own(const Tensor& tensor) const {
@@ -90,7 +150,7 @@ Index World::ranks() const { return state_->endpoint.ranks(); }
 Endpoint& World::endpoint() { return state_->endpoint; }
 std::chrono::milliseconds World::timeout() const { return state_->options.timeout; }
 void World::set_timeout(std::chrono::milliseconds timeout) { state_->options.timeout = timeout; }
-Index World::cached_programs() const { return static_cast<Index>(state_->programs.size()); }
+Index World::cached_programs() const { return static_cast<Index>(state_->moves.size()); }
 
 void World::barrier() {
   state_->collective("barrier", [](Clock::time_point) {});
@@ -127,18 +187,14 @@ Traffic World::move(const Tensor& source, Tensor& target, const PlanOptions& opt
   s.check_own(source);
   s.check_own(target);
   const std::string call =
-      fmt::format("redistribute {} #{} {} -> {} #{} {}, senders {} {} {}", source.name(), source.part_->number,
-                  source.layout_text(), target.name(), target.part_->number, target.layout_text(),
-                  name_of(options.policy), options.ranks_per_host, options.rotation);
+      fmt::format("redistribute {} #{} {} -> {} #{} {}, {}", source.name(), source.part_->number, source.layout_text(),
+                  target.name(), target.part_->number, target.layout_text(), text_of(options));
   return s.collective(call, [&](Clock::time_point deadline) {
     if (source.part_->number == target.part_->number) {
       fail(Code::invalid_argument, "tensor {} cannot be moved into itself; allocate another as the target",
            source.name());
     }
-    Executor& executor = s.program_for(source, target, options);
-    executor.bind({.windows = {source.window(), target.window()}, .signals = {s.ready, s.done}});
-    executor.run(s.runs++, deadline);
-    return executor.traffic();
+    return s.run(s.move_for(source, target, options, deadline), source.window(), target.window(), deadline);
   });
 }
 
