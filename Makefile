@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 PYTHON ?= /usr/bin/python3
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test run bench asan tsan fuzz format check-format check-includes claims check-docs install-check clean
+.PHONY: help deps build test random run bench asan tsan fuzz format check-format check-includes claims check-docs install-check clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ build: deps ## Build everything in build/dev
 
 test: deps ## Install what is missing, build, run all tests
 	@scripts/lane.sh test dev $(JOBS)
+
+random: deps ## Move between PAIRS (100000) pairs of random layouts, against the oracle
+	@scripts/measure/plan.random.sh $(or $(PAIRS),100000)
 
 run: build ## Re-lay a real model between two meshes and back, every byte verified
 	@scripts/install_deps.sh python3-pip || echo 'without pip, the model that comes in a Python package is left out'

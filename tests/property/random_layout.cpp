@@ -193,13 +193,16 @@ Index ranks_of(const std::vector<Axis>& axes) {
   return count;
 }
 
-// Row-major in a shuffled order of axes, sometimes with gaps.
-std::vector<Index> shuffled_strides(Random& random, const std::vector<Axis>& axes) {
+// Row-major in a shuffled order of axes, sometimes with gaps, some axes counting down from `base`.
+std::vector<Index> shuffled_strides(Random& random, const std::vector<Axis>& axes, RankId& base) {
   std::vector<Index> strides(axes.size());
   Index step = random.between(1, 2);
   for (const int axis : random_order(random, axes.size())) {
-    strides[static_cast<std::size_t>(axis)] = step;
-    step *= axes[static_cast<std::size_t>(axis)].size;
+    const auto a = static_cast<std::size_t>(axis);
+    const bool down = random.one_in(4);
+    strides[a] = down ? -step : step;
+    if (down) base += step * (axes[a].size - 1);
+    step *= axes[a].size;
   }
   return strides;
 }
@@ -212,10 +215,13 @@ Mesh random_mesh(Random& random) {
   if (axes.size() >= 2 && random.one_in(3))
     groups.push_back({"both", {static_cast<int>(random.below(static_cast<Index>(axes.size()) - 1)), 2}});
   const std::string name = random.one_in(3) ? "trainer" : "";
-  const RankId base(random.below(6));
+  RankId base(random.below(6));
   switch (random.below(3)) {
     case 0: return Mesh(name, axes, base, groups);
-    case 1: return Mesh::strided(name, axes, base, shuffled_strides(random, axes), groups);
+    case 1: {
+      const std::vector<Index> strides = shuffled_strides(random, axes, base);
+      return Mesh::strided(name, axes, base, strides, groups);
+    }
     default: break;
   }
   std::vector<RankId> ranks;
@@ -236,7 +242,7 @@ Layout random_layout(Random& random, const std::vector<Index>& shape, Dtype dtyp
   LayoutSpec spec;
   spec.dtype = dtype;
   spec.shape = shape;
-  spec.mesh = random_mesh(random);
+  spec.mesh = options.mesh ? *options.mesh : random_mesh(random);
   if (options.views && random.one_in(3)) add_view(random, spec);
   cut_dimensions(random, spec, options);
   if (options.storage && !spec.shape.empty() && random.one_in(3)) add_storage(random, spec);

@@ -1,6 +1,7 @@
 // Random layouts of every kind: all cuts, meshes, sub-axes, `at`, views and storage orders.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "property/random.h"
@@ -15,10 +16,11 @@ struct RandomOptions {
   bool views = true;
   bool storage = true;
   bool at = true;
-  bool replicas = true;  // false: no two ranks hold the same element
+  bool replicas = true;           // false: no two ranks hold the same element
+  std::optional<Mesh> mesh = {};  // random where none is given
 };
 
-// Ranks stay below 48. The view's shape is `shape`.
+// Ranks stay below 32. The view's shape is `shape`.
 Layout random_layout(Random& random, const std::vector<Index>& shape, Dtype dtype, const RandomOptions& options = {});
 Mesh random_mesh(Random& random);
 
