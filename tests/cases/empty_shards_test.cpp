@@ -7,6 +7,17 @@
 namespace reshard {
 namespace {
 
+// A rank that has nothing to send is in no message, at either end.
+TEST(CaseC, C1ARankThatSendsNothing) {
+  const Moved m("f32[2,3] on (r=2) {0: r:sizes[2,0]}", "f32[2,3] on (r=2) {0: r}");
+  EXPECT_EQ(m.before(1), (Values{}));
+  EXPECT_EQ(m.after(0), from_to(0, 3));
+  EXPECT_EQ(m.after(1), from_to(3, 6));
+  EXPECT_EQ(m.made().certificate().messages, 1);
+  EXPECT_TRUE(plan_sends(m.made().source(), m.made().target(), RankId(1)).empty());
+  EXPECT_EQ(received_by(m.made(), 1), "(0,[1:2,0:3]->[0:1,0:3])");
+}
+
 TEST(CaseC, C2LastRankOfAFlattenedTensorIsEmpty) {
   const Layout rows = layout("f32[6,256] on (r=4) {0: r}");
   EXPECT_EQ(sizes_of(rows), (Values{2, 2, 2, 0}));

@@ -1,5 +1,6 @@
 // Class A: shard arithmetic on uneven sizes.
 #include "cases/moved.h"
+#include "reshard/boxes.h"
 #include "reshard/error.h"
 #include "reshard/notation.h"
 
@@ -31,6 +32,19 @@ TEST(CaseA, A4GlobalShapeIsNotLocalTimesRanks) {
   sizes.push_back(12822);
   EXPECT_EQ(sizes_of(vocabulary), sizes);
   for (Index rank = 0; rank < 10; ++rank) EXPECT_EQ(vocabulary.shape(), (Values{128256, 4096}));
+}
+
+// Described by what each rank has, a tensor has the shape it is given, or a hole that is named.
+TEST(CaseA, A4LocalShapesDoNotMakeUpAGlobalOne) {
+  std::vector<OwnedBox> locals;
+  for (Index rank = 0; rank < 4; ++rank)
+    locals.push_back({RankId(rank), {{GlobalIndex(3 * rank), GlobalIndex(0)}, {rank < 3 ? 3 : 1, 2}}});
+  EXPECT_TRUE(check_boxes(BoxList(Dtype::f32, {10, 2}, locals)).empty());
+  EXPECT_EQ(boxes_of(layout("f32[10,2] on (r=4) {0: r}")).boxes(), locals);
+  const std::vector<BoxFault> faults = check_boxes(BoxList(Dtype::f32, {12, 2}, locals));
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].region.text(), "[10:12, 0:2]");
+  EXPECT_THROW(BoxList(Dtype::f32, {4, 2}, locals), Error);
 }
 
 TEST(CaseA, A5GivenSizesAreKept) {
