@@ -1,7 +1,6 @@
 // The JSON form of plans: {"format": "reshard plan 1", "source": layout, "target": layout, "policy": .., "transfers":
 // [{"source": rank, "target": rank, "dims": [[[source, target, length], ..], ..]}, ..]}.
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/fail.h"
@@ -14,7 +13,6 @@ using json = nlohmann::json;
 using ordered_json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "reshard plan 1";
-constexpr std::array kPolicies{SenderPolicy::local, SenderPolicy::balanced, SenderPolicy::modulo};
 
 ordered_json transfer_json(const Transfer& transfer) {
   ordered_json dims = ordered_json::array();
@@ -93,9 +91,29 @@ Layout layout_of(const json& plan, const char* side) {
 }
 
 SenderPolicy policy_of(const std::string& name) {
-  for (const SenderPolicy policy : kPolicies)
-    if (name_of(policy) == name) return policy;
-  fail(Code::corrupt, "plan: unknown policy \"{}\" (local, balanced, modulo)", name);
+  if (const auto policy = sender_policy_named(name)) return *policy;
+  std::string known;
+  for (const SenderPolicy policy : all_sender_policies())
+    known += (known.empty() ? "" : ", ") + std::string(name_of(policy));
+  fail(Code::corrupt, "plan: unknown policy \"{}\" ({})", name, known);
+}
+
+// Plans written before an option was known have its default.
+PlanOptions options_of(const json& plan) {
+  PlanOptions options;
+  const auto optional = [&](const char* key, Index otherwise) {
+    return plan.contains(key) ? number(plan.at(key), "plan") : otherwise;
+  };
+  options.policy = policy_of(string(field(plan, "policy", "plan"), "plan"));
+  options.ranks_per_host = number(field(plan, "ranks_per_host", "plan"), "plan");
+  options.ranks_per_rack = optional("ranks_per_rack", options.ranks_per_rack);
+  options.rotation = number(field(plan, "rotation", "plan"), "plan");
+  options.staging_limit = optional("staging_limit", options.staging_limit);
+  if (std::min({options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit}) < 0)
+    fail(Code::corrupt,
+         "plan: ranks per host ({}), ranks per rack ({}), rotation ({}) and staging limit ({}) must not be negative",
+         options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit);
+  return options;
 }
 
 }  // namespace
@@ -107,7 +125,9 @@ std::string Plan::json() const {
   out["target"] = target_.text();
   out["policy"] = name_of(options_.policy);
   out["ranks_per_host"] = options_.ranks_per_host;
+  out["ranks_per_rack"] = options_.ranks_per_rack;
   out["rotation"] = options_.rotation;
+  out["staging_limit"] = options_.staging_limit;
   out["transfers"] = nlohmann::ordered_json::array();
   for (const Transfer& transfer : transfers_) out["transfers"].push_back(transfer_json(transfer));
   return out.dump(1);
@@ -118,13 +138,7 @@ Plan plan_from_json(std::string_view text) {
   if (value.is_discarded()) fail(Code::corrupt, "plan: this is no JSON");
   if (string(field(value, "format", "plan"), "plan") != kFormat)
     fail(Code::corrupt, "plan: the format is not \"{}\"", kFormat);
-  PlanOptions options;
-  options.policy = policy_of(string(field(value, "policy", "plan"), "plan"));
-  options.ranks_per_host = number(field(value, "ranks_per_host", "plan"), "plan");
-  options.rotation = number(field(value, "rotation", "plan"), "plan");
-  if (options.ranks_per_host < 0 || options.rotation < 0)
-    fail(Code::corrupt, "plan: ranks per host ({}) and rotation ({}) must not be negative", options.ranks_per_host,
-         options.rotation);
+  const PlanOptions options = options_of(value);
   Layout source = layout_of(value, "source"), target = layout_of(value, "target");
   std::vector<Transfer> transfers;
   const nlohmann::json& list = field(value, "transfers", "plan");

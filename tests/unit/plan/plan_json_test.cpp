@@ -33,6 +33,16 @@ TEST(PlanJson, ReadsBack) {
   EXPECT_EQ(plan_from_json(p.json()), p);
 }
 
+TEST(PlanJson, EveryOptionReadsBack) {
+  for (const SenderPolicy policy : all_sender_policies()) {
+    const PlanOptions options{
+        .policy = policy, .ranks_per_host = 3, .ranks_per_rack = 12, .rotation = 5, .staging_limit = 4321};
+    const Plan p = plan(layout("u8[8] on ()"), layout("u8[8] on ()@1"), options);
+    EXPECT_EQ(plan_from_json(p.json()).options(), options) << name_of(policy);
+  }
+  EXPECT_EQ(plan_from_json(with("", "")).options(), PlanOptions{}) << "as of a plan that knows no racks";
+}
+
 TEST(PlanJson, HostileValuesAreNamed) {
   EXPECT_THAT(refusal(with("[0, 0, 8]", "[0, 0, -8]")), HasSubstr("transfer 0: there is no span [0, 0, -8]"));
   EXPECT_THAT(refusal(with("[0, 0, 8]", "[9223372036854775807, 0, 1]")), HasSubstr("there is no span"));
@@ -43,6 +53,9 @@ TEST(PlanJson, HostileValuesAreNamed) {
   EXPECT_THAT(refusal(with("u8[8] on ()", "u8[8] on (")), HasSubstr("plan: source: layout: expected"));
   EXPECT_THAT(refusal(with("\"local\"", "7")), HasSubstr("plan: 7 is no string"));
   EXPECT_THAT(refusal(with("\"rotation\": 0", "\"rotation\": -1")), HasSubstr("must not be negative"));
+  EXPECT_THAT(refusal(with("\"rotation\": 0", "\"rotation\": 0, \"ranks_per_rack\": -8")), HasSubstr("rack (-8)"));
+  EXPECT_THAT(refusal(with("\"local\"", "\"nearest\"")),
+              HasSubstr("unknown policy \"nearest\" (local, balanced, optimal, modulo, megatron)"));
 }
 
 // Nothing recurses over what was read.
