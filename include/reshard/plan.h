@@ -61,10 +61,10 @@ struct Transfer {
 //   local      the target's own copy; else one on its host; else one in its rack; else balanced
 //   balanced   receivers laid end to end by bytes and dealt to the copies in equal stretches: no copy sends more than
 //              its fair share plus one receiver's part
-//   optimal    whole transfers dealt so that the greatest load in bytes is the least there is, exactly, by flow
+//   optimal    whole transfers dealt so that the greatest load in bytes is the least there is; places as `local`
 //   modulo     the target's number in its mesh, modulo the number of copies (ETHA)
-//   megatron   Megatron's rule, for parity: copies along the first replicated axis are buckets; the target's rank picks
-//              one by remainder, and its quotient picks within the bucket
+//   megatron   Megatron's rule, for parity: ranks along the first replicated axis are a bucket; the target's rank picks
+//              one by remainder, and its quotient picks within the bucket; whatever the rotation
 // A rank that holds an element itself never receives it, whatever the policy.
 enum class SenderPolicy { local, balanced, optimal, modulo, megatron };
 std::string_view name_of(SenderPolicy policy);
@@ -73,9 +73,9 @@ std::span<const SenderPolicy> all_sender_policies();
 
 struct PlanOptions {
   SenderPolicy policy = SenderPolicy::local;
-  // Ranks [k h, (k+1) h) share host k; 0 = hosts unknown. Used by `local`.
+  // Ranks [k h, (k+1) h) share host k; 0 = hosts unknown. Used by `local` and `optimal`.
   Index ranks_per_host = 0;
-  // Ranks [k r, (k+1) r) share rack k; 0 = racks unknown; a multiple of ranks_per_host. Used by `local`.
+  // Ranks [k r, (k+1) r) share rack k; 0 = racks unknown; a multiple of ranks_per_host. Used as hosts are.
   Index ranks_per_rack = 0;
   // Turns the choice among copies by this many places, so that many small tensors do not all burden the same copy.
   Index rotation = 0;

@@ -1,13 +1,15 @@
 #include "plan/copies.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/fail.h"
+#include "plan/least_load.h"
 
 namespace reshard {
 namespace {
 
-constexpr Index kGreatestList = Index{1} << 26;  // copies that are listed one by one
+constexpr Index kGreatestList = Index{1} << 26;  // copies or receivers that are listed one by one
 
 // Receivers end to end by bytes, dealt to `copies` in equal stretches: who serves the one that begins at `before`.
 Index stretch(Wide before, Wide total, Index copies) {
@@ -18,6 +20,46 @@ Index stretch(Wide before, Wide total, Index copies) {
 std::vector<Segments> wanted_of(const Layout& source, std::span<const Index> coordinate) {
   return source.region_at(coordinate).dims;
 }
+
+// Places that ranks share, as far as they are known, the nearest first.
+std::vector<Index> ranks_per_place(const PlanOptions& options) {
+  std::vector<Index> ranks;
+  for (const Index each : {options.ranks_per_host, options.ranks_per_rack})
+    if (each > 0) ranks.push_back(each);
+  if (ranks.size() == 2 && options.ranks_per_rack % options.ranks_per_host != 0)
+    fail(Code::invalid_argument, "{} ranks per rack are no multiple of {} ranks per host: a host lies in one rack",
+         options.ranks_per_rack, options.ranks_per_host);
+  return ranks;
+}
+
+// The places that have a copy, as pools: a receiver may be served by any copy in the nearest of its places that has
+// one.
+class PlacePools {
+ public:
+  explicit PlacePools(std::vector<Index> ranks) : ranks_(std::move(ranks)), pool_at_(ranks_.size()) {}
+  // The innermost pool of a copy.
+  Index add(RankId copy) {
+    Index pool = 0;
+    for (std::size_t tier = ranks_.size(); tier-- > 0;) {
+      const auto [known, is_new] = pool_at_[tier].try_emplace(copy.value() / ranks_[tier], std::ssize(pools_));
+      if (is_new) pools_.push_back({pool});
+      pool = known->second;
+    }
+    return pool;
+  }
+  Index nearest(RankId receiver) const {
+    for (std::size_t tier = 0; tier < ranks_.size(); ++tier)
+      if (const auto known = pool_at_[tier].find(receiver.value() / ranks_[tier]); known != pool_at_[tier].end())
+        return known->second;
+    return 0;
+  }
+  const std::vector<Pool>& list() const { return pools_; }
+
+ private:
+  std::vector<Index> ranks_;  // that share a place, per tier, the nearest first
+  std::vector<std::unordered_map<Index, Index>> pool_at_;
+  std::vector<Pool> pools_{{}};
+};
 
 bool meshes_overlap(const Mesh& a, const Mesh& b) {
   return a.first_rank() < b.end_rank() && b.first_rank() < a.end_rank();
@@ -148,19 +190,27 @@ Copies::Copies(const Layout& source, const Layout& target, const PlanOptions& op
       width_(width_of(source.mesh(), source_free_)),
       target_width_(width_of(target.mesh(), target_free_)),
       parts_(target, wanted_of(source, coordinate_)) {
+  const std::vector<Index> places = ranks_per_place(options_);
   if (width_ == 1) return;
-  if (options_.policy == SenderPolicy::optimal || options_.policy == SenderPolicy::megatron)
-    fail(Code::unsupported, "senders by {} are not known to this version", name_of(options_.policy));
-  const bool by_host = options_.policy == SenderPolicy::local && options_.ranks_per_host > 0;
-  const bool modulo = options_.policy == SenderPolicy::modulo;
-  if (width_ > kGreatestList && (by_host || modulo || meshes_overlap(source.mesh(), target.mesh())))
-    fail(Code::unsupported, "{}: {} equal copies of one shard are more than {}", source.text(), width_, kGreatestList);
-  if (modulo) {
-    for (Index at = 0; at < width_; ++at) by_rank_.push_back(copy_rank(at));
-    std::ranges::sort(by_rank_);
-    return;
+  switch (options_.policy) {
+    case SenderPolicy::local:
+      for (const Index ranks : places) tiers_.push_back({ranks, {}});
+      set_apart();
+      break;
+    case SenderPolicy::balanced: set_apart(); break;
+    case SenderPolicy::optimal: deal_whole(); break;
+    case SenderPolicy::modulo:
+      check_listed();
+      for (Index at = 0; at < width_; ++at) by_rank_.push_back(copy_rank(at));
+      std::ranges::sort(by_rank_);
+      break;
+    case SenderPolicy::megatron: megatron_.emplace(source_); break;
   }
-  if (by_host || meshes_overlap(source.mesh(), target.mesh())) set_apart(by_host ? options_.ranks_per_host : 0);
+}
+
+void Copies::check_listed() const {
+  if (width_ > kGreatestList)
+    fail(Code::unsupported, "{}: {} equal copies of one shard are more than {}", source_.text(), width_, kGreatestList);
 }
 
 void Copies::Receivers::sort() {
@@ -214,51 +264,104 @@ std::optional<Copies::Receiver> Copies::receiver_at(RankId rank) const {
   return Receiver{before(part, copy), parts_.elements(part)};
 }
 
-// Receivers that hold the shard themselves need no sender; those with a copy on their host are served by it; the rest
-// are dealt to all copies. Each of these groups is dealt by bytes. Listed are the receivers that are not of the rest.
-void Copies::set_apart(Index ranks_per_host) {
-  const auto host_of = [&](RankId rank) { return rank.value() / ranks_per_host; };
-  if (ranks_per_host > 0)
+// Receivers that hold the shard themselves need no sender; those with a copy on their host, or else in their rack, are
+// served there; the rest are dealt to all copies. Each of these groups is dealt by bytes. Listed are the receivers that
+// are not of the rest.
+void Copies::set_apart() {
+  if (tiers_.empty() && !meshes_overlap(source_.mesh(), target_.mesh())) return;
+  check_listed();
+  for (Tier& tier : tiers_)
     for (Index k = 0; k < width_; ++k) {
       const RankId rank = copy_rank(turned(k));
-      hosts_[host_of(rank)].copies.push_back(rank);
+      tier.groups[tier.place_of(rank)].copies.push_back(rank);
     }
-  const auto visit = [&](RankId rank, const Receiver& receiver) {
-    const auto host = ranks_per_host > 0 ? hosts_.find(host_of(rank)) : hosts_.end();
-    if (host == hosts_.end() && !is_copy(rank)) return;
-    apart_.add(receiver);
-    if (host != hosts_.end() && !is_copy(rank)) host->second.receivers.add(receiver);
-  };
-  const auto visit_rank = [&](RankId rank) {
-    if (const auto receiver = receiver_at(rank)) visit(rank, *receiver);
-  };
   // The shorter way to find them: from all receivers, or from the ranks that may be set apart.
   const Wide receivers = static_cast<Wide>(parts_.count()) * target_width_;
-  const Wide near =
-      static_cast<Wide>(ranks_per_host > 0 ? std::ssize(hosts_) : width_) * std::max<Index>(ranks_per_host, 1);
+  const Wide near = tiers_.empty() ? width_ : static_cast<Wide>(std::ssize(tiers_.back().groups)) * tiers_.back().ranks;
   if (receivers <= near) {
     for (Index part = 0; part < parts_.count(); ++part)
       for (Index copy = 0; copy < target_width_; ++copy)
-        visit(receiver(part, copy), {before(part, copy), parts_.elements(part)});
-  } else if (ranks_per_host > 0) {
-    for (const auto& [host, unused] : hosts_)
-      for (Index k = 0; k < ranks_per_host; ++k) visit_rank(RankId(host * ranks_per_host + k));
+        set_apart_if_served(receiver(part, copy), {before(part, copy), parts_.elements(part)});
+  } else if (!tiers_.empty()) {
+    set_apart_near(tiers_.back());
   } else {
-    for (Index k = 0; k < width_; ++k) visit_rank(copy_rank(k));
+    for (Index k = 0; k < width_; ++k)
+      if (const auto receiver = receiver_at(copy_rank(k))) apart_.add(*receiver);
   }
   apart_.sort();
-  for (auto& [unused, host] : hosts_) host.receivers.sort();
+  for (Tier& tier : tiers_)
+    for (auto& [unused, group] : tier.groups) group.receivers.sort();
+}
+
+void Copies::set_apart_near(const Tier& widest) {
+  for (const auto& [place, unused] : widest.groups)
+    for (Index k = 0; k < widest.ranks; ++k) {
+      const RankId rank(place * widest.ranks + k);
+      if (const auto receiver = receiver_at(rank)) set_apart_if_served(rank, *receiver);
+    }
+}
+
+void Copies::set_apart_if_served(RankId rank, const Receiver& receiver) {
+  if (is_copy(rank)) return apart_.add(receiver);
+  for (Tier& tier : tiers_)
+    if (const auto group = tier.groups.find(tier.place_of(rank)); group != tier.groups.end()) {
+      apart_.add(receiver);
+      return group->second.receivers.add(receiver);
+    }
+}
+
+void Copies::deal_whole() {
+  check_listed();
+  const Wide receivers = static_cast<Wide>(parts_.count()) * target_width_;
+  if (receivers > kGreatestList)
+    fail(Code::unsupported, "{}: {} target shards with {} ranks each receive from one shard, more than {} in all",
+         source_.text(), parts_.count(), target_width_, kGreatestList);
+  PlacePools pools(ranks_per_place(options_));
+  std::vector<Index> pool_of_copy;
+  for (Index k = 0; k < width_; ++k) pool_of_copy.push_back(pools.add(copy_rank(turned(k))));
+  std::vector<Part> remote;
+  std::vector<std::size_t> place_in_dealt;
+  std::set<Index> sizes;
+  dealt_.resize(static_cast<std::size_t>(receivers));
+  for (std::size_t at = 0; at < dealt_.size(); ++at) {
+    const Index part = static_cast<Index>(at) / target_width_;
+    const RankId rank = receiver(part, static_cast<Index>(at) % target_width_);
+    dealt_[at] = rank;
+    if (is_copy(rank)) continue;
+    remote.push_back({pools.nearest(rank), parts_.elements(part)});
+    place_in_dealt.push_back(at);
+    sizes.insert(remote.back().elements);
+  }
+  if (remote.empty()) return;
+  const auto deal = least_load(pools.list(), pool_of_copy, remote);
+  if (!deal)
+    fail(Code::unsupported,
+         "{}  ->  {}: which of {} copies sends by policy \"optimal\" is unknown for {} receivers with parts of {} "
+         "sizes: "
+         "there are more than {} ways to take from them; policy \"balanced\" is within one receiver's part of it",
+         source_.text(), target_.text(), width_, remote.size(), sizes.size(), kGreatestWays);
+  for (std::size_t k = 0; k < remote.size(); ++k) dealt_[place_in_dealt[k]] = copy_rank(turned(deal->senders[k]));
 }
 
 RankId Copies::sender(RankId receiver, Index part, Index copy) const {
   if (width_ == 1) return copy_rank(0);
-  if (options_.policy == SenderPolicy::modulo) {
-    return by_rank_[static_cast<std::size_t>(turned(*target_.mesh().ordinal_of(receiver) % width_))];
+  switch (options_.policy) {
+    case SenderPolicy::optimal: return dealt_[static_cast<std::size_t>(part * target_width_ + copy)];
+    case SenderPolicy::modulo:
+      return by_rank_[static_cast<std::size_t>(turned(*target_.mesh().ordinal_of(receiver) % width_))];
+    case SenderPolicy::megatron: {
+      const Coordinate candidate = megatron_->candidate(receiver);
+      Coordinate coordinate = coordinate_;
+      for (const int axis : source_free_) coordinate[axis] = candidate[axis];
+      return source_.mesh().rank_at(coordinate);
+    }
+    case SenderPolicy::local:
+    case SenderPolicy::balanced: break;
   }
   const Wide begin = before(part, copy);
-  if (!hosts_.empty())
-    if (const auto host = hosts_.find(receiver.value() / options_.ranks_per_host); host != hosts_.end()) {
-      const auto& [copies, receivers] = host->second;
+  for (const Tier& tier : tiers_)
+    if (const auto group = tier.groups.find(tier.place_of(receiver)); group != tier.groups.end()) {
+      const auto& [copies, receivers] = group->second;
       const Index at = stretch(receivers.elements_before(begin), receivers.elements(), std::ssize(copies));
       return copies[static_cast<std::size_t>(at)];
     }

@@ -3,7 +3,8 @@
 // All ranks that hold the same source shard are its copies; all target ranks that need a part of it are its receivers.
 // Every rank belongs to exactly one shard, so the choice is made shard by shard, and whoever asks derives the same
 // answer from the two layouts alone. Cost: the target shards that overlap the source shard, counted dimension by
-// dimension, and the ranks set apart: copies, or ranks on their hosts.
+// dimension, and the ranks set apart: copies, or ranks on their hosts or in their racks. The policy `optimal` lists all
+// receivers and copies, `modulo` all copies.
 #pragma once
 
 #include <optional>
@@ -11,11 +12,11 @@
 #include <vector>
 
 #include "layout/locate.h"
+#include "plan/megatron_choice.h"
+#include "plan/wide.h"
 #include "reshard/plan.h"
 
 namespace reshard {
-
-__extension__ using Wide = __int128;  // elements of all receivers together may exceed 64 bits
 
 // Mesh axes that cut nothing and select nothing: ranks that differ only in these hold the same.
 std::vector<int> free_axes(const Layout& layout);
@@ -54,7 +55,8 @@ class Shares {
 // The copies of one source shard and its receivers.
 class Copies {
  public:
-  // `coordinate` is any coordinate of the source mesh that holds the shard.
+  // `coordinate` is any coordinate of the source mesh that holds the shard. Throws Error(invalid_argument) for racks
+  // that cut hosts, Error(unsupported) where a policy would list too much.
   Copies(const Layout& source, const Layout& target, const PlanOptions& options, Coordinate coordinate);
 
   // The copy that sends to `receiver`, a rank that needs a part of the shard. `part` and `copy` say which target shard
@@ -80,16 +82,27 @@ class Copies {
     Wide elements() const { return ends.empty() ? 0 : ends.back(); }
     Wide elements_before(Wide place) const;
   };
-  struct Host {
+  // The copies in one place, a host or a rack, and the receivers they serve there.
+  struct Group {
     std::vector<RankId> copies;
     Receivers receivers;
+  };
+  // All places of one kind that have a copy, by number: ranks [k n, (k+1) n) share place k.
+  struct Tier {
+    Index ranks = 0;
+    std::unordered_map<Index, Group> groups;
+    Index place_of(RankId rank) const { return rank.value() / ranks; }
   };
   RankId copy_rank(Index at) const;
   Index turned(Index at) const;  // by the options' rotation
   bool is_copy(RankId rank) const;
   Wide before(Index part, Index copy) const;
   std::optional<Receiver> receiver_at(RankId rank) const;
-  void set_apart(Index ranks_per_host);
+  void check_listed() const;
+  void set_apart();
+  void set_apart_near(const Tier& widest);
+  void set_apart_if_served(RankId rank, const Receiver& receiver);
+  void deal_whole();
 
   const Layout& source_;
   const Layout& target_;
@@ -100,9 +113,11 @@ class Copies {
   Index width_ = 1;         // number of copies
   Index target_width_ = 1;  // receivers of each part
   Shares parts_;
-  std::vector<RankId> by_rank_;            // modulo: copies in ascending order
-  Receivers apart_;                        // not dealt to all copies
-  std::unordered_map<Index, Host> hosts_;  // with a copy, by number; when hosts count
+  std::vector<RankId> by_rank_;             // modulo: copies in ascending order
+  std::optional<MegatronChoice> megatron_;  // megatron
+  std::vector<RankId> dealt_;               // optimal: who serves each copy of part 0, of part 1, ..
+  std::vector<Tier> tiers_;                 // local: hosts, then racks, as far as known
+  Receivers apart_;                         // local, balanced: not dealt to all copies
 };
 
 }  // namespace reshard

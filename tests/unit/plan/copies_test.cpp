@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "reshard/error.h"
 #include "reshard/plan.h"
 
 namespace reshard {
@@ -50,6 +51,44 @@ TEST(Copies, HostsServeTheirOwn) {
   const PlanOptions options{.policy = SenderPolicy::local, .ranks_per_host = 8, .rotation = 0};
   const Plan p = plan(source, target, options);
   for (const Transfer& t : p.transfers()) EXPECT_EQ(t.source.value() / 8, t.target.value() / 8);
+}
+
+// Every rank by itself finds what the whole plan says, whatever the policy, with places and without.
+TEST(Copies, EndsAgreeByEveryPolicy) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"u8[30] on (s=2:1, c=3:8)@1 {0: s}", "u8[30] on (a=4, r=6) {0: a}"},
+      {"u8[23] on (c=4, s=2)@3 {0: s}", "u8[23] on (r=2, a=5) {0: a}"},
+      {"u8[7,5] on (c=2, d=3, s=2) {1: s}", "u8[7,5] on (a=3, r=4)@20 {0: a}"},
+      {"u8[12] on (s=3, c=2, k=2) {0: s, k: at(1)}", "u8[12] on (a=9)@2 {0: a}"}};
+  for (const auto& [source, target] : cases)
+    for (const SenderPolicy policy : all_sender_policies())
+      for (const Index per_host : {0, 1, 3, 4})
+        for (const Index hosts_per_rack : {0, 1, 3})
+          expect_local_view(layout(source), layout(target),
+                            {.policy = policy,
+                             .ranks_per_host = per_host,
+                             .ranks_per_rack = hosts_per_rack * std::max<Index>(per_host, 2),
+                             .rotation = per_host + hosts_per_rack});
+}
+
+TEST(Copies, RacksServeTheirOwnAfterHosts) {
+  // Hosts of 2, racks of 4: copies on ranks 0 (host 0, rack 0) and 8 (host 4, rack 2).
+  const Layout source = layout("u8[8] on (c=2:8)"), target = layout("u8[8] on (r=12)");
+  const Plan p = plan(source, target, {.policy = SenderPolicy::local, .ranks_per_host = 2, .ranks_per_rack = 4});
+  std::vector<Index> senders;
+  for (const Transfer& t : p.transfers()) senders.push_back(t.source.value());
+  EXPECT_EQ(senders, (std::vector<Index>{0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8}));
+}
+
+TEST(Copies, RacksThatCutHostsAreRefused) {
+  const Layout source = layout("u8[8] on (c=2)"), target = layout("u8[8] on (r=4)");
+  try {
+    plan(source, target, {.ranks_per_host = 4, .ranks_per_rack = 6});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::invalid_argument);
+    EXPECT_STREQ(error.what(), "6 ranks per rack are no multiple of 4 ranks per host: a host lies in one rack");
+  }
 }
 
 // 64 copies of each of 2,048 shards, all gathered everywhere: 131,072 receivers of every shard.
