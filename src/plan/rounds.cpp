@@ -7,25 +7,11 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "plan/edge_colouring.h"
+#include "plan/message_check.h"
+#include "plan/numbering.h"
 
 namespace reshard {
 namespace {
-
-// Numbers places from 0, in ascending order.
-template <class Place>
-class Numbering {
- public:
-  void add(Place place) { places_.push_back(place); }
-  void close() {
-    std::ranges::sort(places_);
-    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
-  }
-  std::size_t size() const { return places_.size(); }
-  Index number(Place place) const { return std::ranges::lower_bound(places_, place) - places_.begin(); }
-
- private:
-  std::vector<Place> places_;
-};
 
 template <class Place>
 std::vector<Link> links_of(const std::vector<Exchange<Place>>& exchanges, Index& greatest_bytes) {
@@ -61,21 +47,10 @@ void rounds_of(std::vector<Exchange<Place>> exchanges, Rounds<Place>& result) {
   for (Round<Place>& round : result.rounds) std::ranges::sort(round.exchanges, {}, &Exchange<Place>::source);
 }
 
-// Sums of any of the messages fit from here on.
-void check(std::span<const RankMessage> messages) {
-  Index total = 0;
-  for (const RankMessage& message : messages) {
-    if (message.bytes < 0)
-      fail(Code::invalid_argument, "rounds: the message from rank {} to rank {} has {} bytes; give 0 or more",
-           message.source.value(), message.target.value(), message.bytes);
-    total = checked_add(total, message.bytes, "bytes of all messages");
-  }
-}
-
 // Messages that leave their place, one exchange each, or one for all between two places.
 template <class Place, class PlaceOf>
 Rounds<Place> make_rounds(std::span<const RankMessage> messages, bool together, const PlaceOf& place_of) {
-  check(messages);
+  check_messages(messages);
   Rounds<Place> result;
   std::vector<Exchange<Place>> exchanges;
   std::map<std::pair<Place, Place>, std::size_t> known;
@@ -97,6 +72,16 @@ Rounds<Place> make_rounds(std::span<const RankMessage> messages, bool together, 
 }
 
 }  // namespace
+
+void check_messages(std::span<const RankMessage> messages) {
+  Index total = 0;
+  for (const RankMessage& message : messages) {
+    if (message.bytes < 0)
+      fail(Code::invalid_argument, "rounds: the message from rank {} to rank {} has {} bytes; give 0 or more",
+           message.source.value(), message.target.value(), message.bytes);
+    total = checked_add(total, message.bytes, "bytes of all messages");
+  }
+}
 
 std::vector<RankMessage> messages_of(const Plan& plan) {
   std::vector<RankMessage> messages;

@@ -83,4 +83,66 @@ std::vector<std::string> rounds_faults(const Rounds<Place>& rounds, const std::v
   return faults;
 }
 
+// Every fault of `rounds` as rounds of chunks of `messages`: a rank that sends or receives twice in a round, a byte in
+// no chunk or in two, a cut that is no multiple of the least chunk, wrong sums, more time or rounds than promised.
+inline std::vector<std::string> chunk_faults(const ChunkRounds& rounds, const std::vector<RankMessage>& messages) {
+  std::vector<std::string> faults;
+  std::vector<Index> passed(messages.size(), 0);
+  for (std::size_t r = 0; r < rounds.rounds.size(); ++r) {
+    std::set<RankId> senders, receivers;
+    Index longest = 0;
+    for (const Chunk& chunk : rounds.rounds[r].chunks) {
+      const std::string where = "round " + std::to_string(r) + ", message " + std::to_string(chunk.message) + ": ";
+      const RankMessage& message = messages.at(static_cast<std::size_t>(chunk.message));
+      Index& begin = passed[static_cast<std::size_t>(chunk.message)];
+      if (chunk.source != message.source || chunk.target != message.target) faults.push_back(where + "other ranks");
+      if (!senders.insert(chunk.source).second) faults.push_back(where + "the source sends twice");
+      if (!receivers.insert(chunk.target).second) faults.push_back(where + "the target receives twice");
+      if (chunk.begin != begin || chunk.bytes < 1) faults.push_back(where + "begins elsewhere or is empty");
+      begin += chunk.bytes;
+      if (chunk.bytes % rounds.least != 0 && begin != message.bytes) faults.push_back(where + "is cut elsewhere");
+      longest = std::max(longest, chunk.bytes);
+    }
+    if (!std::ranges::is_sorted(rounds.rounds[r].chunks, {}, &Chunk::source)) faults.push_back("sources do not ascend");
+    if (longest != rounds.rounds[r].longest || longest == 0) faults.push_back("round " + std::to_string(r) + ": sum");
+  }
+
+  std::vector<Index> local;
+  Index local_bytes = 0, remote = 0;
+  std::map<RankId, Index> sent, received, sent_whole, received_whole;  // whole: in multiples of the least chunk
+  for (std::size_t k = 0; k < messages.size(); ++k) {
+    const RankMessage& message = messages[k];
+    const bool stays = message.source == message.target;
+    if (passed[k] != (stays ? 0 : message.bytes))
+      faults.push_back("message " + std::to_string(k) + ": " + std::to_string(passed[k]) + " bytes are in rounds");
+    if (stays) {
+      local.push_back(static_cast<Index>(k));
+      local_bytes += message.bytes;
+      continue;
+    }
+    if (message.bytes == 0) continue;
+    ++remote;
+    const Index whole = (message.bytes + rounds.least - 1) / rounds.least * rounds.least;
+    sent[message.source] += message.bytes;
+    received[message.target] += message.bytes;
+    sent_whole[message.source] += whole;
+    received_whole[message.target] += whole;
+  }
+  if (local != rounds.local || local_bytes != rounds.local_bytes) faults.push_back("local messages are wrong");
+  const auto greatest = [](const std::map<RankId, Index>& a, const std::map<RankId, Index>& b) {
+    Index most = 0;
+    for (const auto& loads : {a, b})
+      for (const auto& [rank, load] : loads) most = std::max(most, load);
+    return most;
+  };
+  if (greatest(sent, received) != rounds.greatest_bytes) faults.push_back("greatest bytes are wrong");
+  if (rounds.length() < rounds.greatest_bytes) faults.push_back("takes less than the lower bound");
+  if (rounds.length() > greatest(sent_whole, received_whole))
+    faults.push_back("takes " + std::to_string(rounds.length()) + " for a greatest load of " +
+                     std::to_string(greatest(sent_whole, received_whole)));
+  if (std::ssize(rounds.rounds) > remote + std::ssize(sent) + std::ssize(received))
+    faults.push_back(std::to_string(rounds.rounds.size()) + " rounds");
+  return faults;
+}
+
 }  // namespace reshard::oracle

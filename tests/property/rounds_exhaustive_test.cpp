@@ -34,7 +34,13 @@ class RoundsOfAllPairs : public testing::TestWithParam<int> {
                                       [](RankId rank) { return HostId(rank.value() / 2); }),
                 IsEmpty())
         << source.text() << "  ->  " << target.text();
-    ++plans_;
+    if (plans_++ % 8 == 0) check_chunks(messages, source.text() + "  ->  " + target.text());
+  }
+  // Cut at every element, the rounds take the least time there is.
+  void check_chunks(const std::vector<RankMessage>& messages, const std::string& where) {
+    const ChunkRounds rounds = weighted_rounds(messages, {.least = 4});
+    ASSERT_THAT(oracle::chunk_faults(rounds, messages), IsEmpty()) << where;
+    ASSERT_EQ(rounds.length(), rounds.greatest_bytes) << where;
   }
   // This part's share of all ordered pairs, on the same ranks, half the same, and none the same.
   void check_pairs(int dims, int every) {
