@@ -18,6 +18,7 @@ using Action = std::function<int()>;
 void add_explain(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_boxes(CLI::App& app, Action& action);
+void add_megatron(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);

@@ -70,6 +70,10 @@ CASES = {
     "boxes": ["boxes", "f32[6,4] on (a=2, b=2) {0: a, 1: b}"],
     "boxes_json": ["boxes", "f32[6,4] on (a=2) {0: a}", "--json"],
     "boxes_plan": ["boxes", "f32[6,4] on (a=3) {0: a}", "f32[6,4] on (b=2)@2 {1: b}"],
+    "megatron": ["megatron", "tests/data/megatron/windows.json", "--verify", "--layouts"],
+    "megatron_experts": ["megatron", "tests/data/megatron/experts.json", "--verify"],
+    "megatron_rank": ["megatron", "tests/data/megatron/experts.json", "--rank", "4", "--rule", "megatron"],
+    "megatron_json": ["megatron", "tests/data/megatron/windows.json", "--verify", "--layouts", "--json"],
     "inspect": ["inspect", "tests/golden/cli/tiny.safetensors"],
     "inspect_json": ["inspect", "tests/golden/cli/tiny.safetensors", "--json"],
 }
@@ -137,6 +141,30 @@ class Errors(unittest.TestCase):
         self.assertEqual(done.stderr.count("reshard: "), 1, done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
+
+    def test_megatron_names_what_is_wrong(self):
+        record = {"name": "w", "owner_rank": 0, "shape": [3], "dtype": "f32"}
+        sharded = record | {"is_tp": True, "tensor_parallel_group_ranks": [0, 1]}
+        packed = [sharded | {"owner_rank": rank, "partition_sizes": [2, 1]} for rank in (0, 1)]
+        plain = [sharded | {"owner_rank": rank} for rank in (0, 1)]
+
+        def rosters(sources, targets):
+            return json.dumps({"sources": {"parameters": sources},
+                               "targets": {"rank_offset": 8, "parameters": targets}})
+
+        self.refused(["megatron", "-"], "no JSON", stdin="{")
+        self.refused(["megatron", "-"], "sources: parameter 0, 'w'", "\"shap\"",
+                     stdin=rosters([record | {"shap": [3]}], [record]))
+        self.refused(["megatron", "-"], "'w'", "[3]", "[4]", stdin=rosters([record], [record | {"shape": [4]}]))
+        self.refused(["megatron", "-"], "covered 3 of 6 elements of target rank 8 from ranks [0]",
+                     stdin=rosters([sharded], [record | {"shape": [6]}]))
+        self.refused(["megatron", "-"], "mixed packing", "rank 8", stdin=rosters(packed, plain))
+        for reading, boxes in (("plain", 5), ("packed", 2)):
+            done = run(["megatron", "-", "--mixed", reading, "--json", "--verify"], rosters(packed, plain))
+            self.assertEqual((done.returncode, len(json.loads(done.stdout)["operations"])), (0, boxes), done.stderr)
+        self.refused(["megatron", "-", "--mixed", "guess"], "guess", "reshard megatron --help")
+        self.refused(["megatron", "-", "--rank", "1", "--verify"], "--rank", stdin=rosters([record], [record]))
+        self.refused(["megatron", "/no/such/file"], "/no/such/file")
 
     def test_bad_usage_and_input_are_one_message_and_2(self):
         self.refused(["explain"], "required", "reshard explain --help")
@@ -244,7 +272,7 @@ class Help(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "reshard").symlink_to(RESHARD)
             environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-            for command in ([], ["explain"], ["plan"], ["boxes"], ["verify"], ["inspect"]):
+            for command in ([], ["explain"], ["plan"], ["boxes"], ["megatron"], ["verify"], ["inspect"]):
                 done = run([*command, "--help"])
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 example = done.stdout.split("Example")[1].split("\n", 1)[1]
