@@ -21,22 +21,20 @@ inline constexpr NarrowFloat kBf16{7, 127, 0x7f7f, 0x7f80, 0x7fc0, 0x8000};
 inline constexpr NarrowFloat kF8e4m3{3, 7, 0x7e, 0x7f, 0x7f, 0x80};  // no infinities
 inline constexpr NarrowFloat kF8e5m2{2, 15, 0x7b, 0x7c, 0x7e, 0x80};
 
+// No branches in either direction, so that loops over many become vector code.
 template <NarrowFloat F>
-inline float widened(std::uint32_t bits) {
+constexpr float widened(std::uint32_t bits) {
   constexpr std::uint32_t shift = 23 - F.mantissa;
   const std::uint32_t sign = (bits & F.sign) != 0 ? 0x80000000u : 0, rest = bits & ~F.sign;
-  if (rest > F.largest)
-    return std::bit_cast<float>(sign | (rest == F.overflow && rest != F.nan ? 0x7f800000u : 0x7fc00000u));
-  if constexpr (F.bias == 127) {
-    return std::bit_cast<float>(sign | rest << shift);
-  } else {
-    constexpr std::uint32_t rebias = static_cast<std::uint32_t>(127 - F.bias) << 23;
-    if (rest >> F.mantissa != 0) return std::bit_cast<float>(sign | ((rest << shift) + rebias));
-    // Subnormal: a multiple of the least one, 2^(1 - bias - mantissa).
-    constexpr float least = std::bit_cast<float>(static_cast<std::uint32_t>(127 + 1 - F.bias - F.mantissa) << 23);
-    const float value = static_cast<float>(rest) * least;
-    return sign != 0 ? -value : value;
-  }
+  if constexpr (F.bias == 127) return std::bit_cast<float>(sign | rest << shift);
+  constexpr std::uint32_t rebias = static_cast<std::uint32_t>(127 - F.bias) << 23;
+  // A subnormal is a multiple of the least one, 2^(1 - bias - mantissa).
+  constexpr float least = std::bit_cast<float>(static_cast<std::uint32_t>(127 + 1 - F.bias - F.mantissa) << 23);
+  const auto subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(rest)) * least);
+  const std::uint32_t finite = rest >> F.mantissa != 0 ? (rest << shift) + rebias : subnormal;
+  constexpr std::uint32_t infinity = 0x7f800000u, nan = 0x7fc00000u;
+  const std::uint32_t other = rest == F.overflow && F.overflow != F.nan ? infinity : nan;
+  return std::bit_cast<float>(sign | (rest > F.largest ? other : finite));
 }
 
 template <NarrowFloat F>
@@ -44,20 +42,19 @@ inline std::uint32_t narrowed(float value) {
   constexpr std::uint32_t shift = 23 - F.mantissa;
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 31 != 0 ? F.sign : 0, rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return F.nan;
-  if constexpr (F.bias != 127) {
-    constexpr std::uint32_t least_normal = static_cast<std::uint32_t>(128 - F.bias) << 23;
-    if (rest < least_normal) {
-      // Adding a power of two whose last bit is the least subnormal rounds there; what is left over is the pattern.
-      constexpr std::uint32_t magic = static_cast<std::uint32_t>(128 - F.bias + static_cast<int>(shift)) << 23;
-      const float sum = std::bit_cast<float>(rest) + std::bit_cast<float>(magic);
-      return sign | (std::bit_cast<std::uint32_t>(sum) - magic);
-    }
-  }
   const std::uint32_t even = rest >> shift & 1;
   const std::uint32_t rounded =
       ((rest + (1u << (shift - 1)) - 1 + even) >> shift) - (static_cast<std::uint32_t>(127 - F.bias) << F.mantissa);
-  return sign | (rounded > F.largest ? F.overflow : rounded);
+  std::uint32_t result = rounded > F.largest ? F.overflow : rounded;
+  if constexpr (F.bias != 127) {
+    // Below the least normal: adding a power of two whose last bit is the least subnormal rounds there, and what is
+    // left over is the pattern.
+    constexpr std::uint32_t least_normal = static_cast<std::uint32_t>(128 - F.bias) << 23;
+    constexpr std::uint32_t magic = static_cast<std::uint32_t>(128 - F.bias + static_cast<int>(shift)) << 23;
+    const float sum = std::bit_cast<float>(rest) + std::bit_cast<float>(magic);
+    result = rest < least_normal ? std::bit_cast<std::uint32_t>(sum) - magic : result;
+  }
+  return rest > 0x7f800000u ? F.nan : sign | result;
 }
 
 }  // namespace reshard::kernel

@@ -29,11 +29,21 @@ struct Plain {
   }
 };
 
+template <NarrowFloat F>
+constexpr auto kWidened = [] {
+  std::array<float, 256> values{};
+  for (std::uint32_t bits = 0; bits < 256; ++bits) values[bits] = kernel::widened<F>(bits);
+  return values;
+}();
+
 template <NarrowFloat F, class Bits>
 struct Narrow {
   using Stored = Bits;
   using Wide = float;
-  static Wide widen(Stored bits) { return kernel::widened<F>(bits); }
+  static Wide widen(Stored bits) {
+    if constexpr (sizeof(Bits) == 1) return kWidened<F>[bits];
+    return kernel::widened<F>(bits);
+  }
   static Stored narrow(Wide value) { return static_cast<Stored>(kernel::narrowed<F>(value)); }
 };
 
@@ -88,17 +98,17 @@ struct Multiply {
     return multiplied(a, b);
   }
 };
-// NaN, if there is one.
+// NaN, if there is one; without a branch, so that loops become vector code.
 struct Less {
   template <class T>
   T operator()(T a, T b) const {
-    return a < b || a != a ? a : b;
+    return (a < b) | (a != a) ? a : b;
   }
 };
 struct Greater {
   template <class T>
   T operator()(T a, T b) const {
-    return a > b || a != a ? a : b;
+    return (a > b) | (a != a) ? a : b;
   }
 };
 
