@@ -21,6 +21,7 @@ void add_boxes(CLI::App& app, Action& action);
 void add_megatron(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_stamp(CLI::App& app, Action& action);
 

@@ -6,6 +6,7 @@ cli_test.py RESHARD --update writes tests/golden/cli anew; read the difference b
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -74,6 +75,15 @@ CASES = {
     "megatron_experts": ["megatron", "tests/data/megatron/experts.json", "--verify"],
     "megatron_rank": ["megatron", "tests/data/megatron/experts.json", "--rank", "4", "--rule", "megatron"],
     "megatron_json": ["megatron", "tests/data/megatron/windows.json", "--verify", "--layouts", "--json"],
+    "compare_places_change": ["compare", "f32[64,64] on (dp=4, tp=4) {0: dp, 1: tp}",
+                              "f32[64,64] on (dp=4, tp=4) {0: tp, 1: dp}"],
+    "compare_json": ["compare", "f32[4,4] on (a=2, b=2) {0: a, 1: b}", "f32[4,4] on (a=2, b=2) {0: b, 1: a}", "--json"],
+    "compare_uneven": ["compare", "f32[10,7] on (a=2, b=3) {0: a b}", "f32[10,7] on (a=2, b=3) {1: b}"],
+    "compare_order": ["compare", "f32[16] on (a=2, b=4) {0: b a}", "f32[16] on (a=2, b=4) {0: a b}"],
+    "compare_two_meshes": ["compare", ROWS, BLOCKS],
+    "compare_in_place": ["compare", BLOCKS, BLOCKS],
+    "compare_all": ["compare", "--all", "4", "--all", "2,2", "--all", "2,2,2"],
+    "compare_all_uneven_json": ["compare", "--all", "2,2", "--shape", "6,5", "--json"],
     "inspect": ["inspect", "tests/golden/cli/tiny.safetensors"],
     "inspect_json": ["inspect", "tests/golden/cli/tiny.safetensors", "--json"],
 }
@@ -125,6 +135,13 @@ class Golden(unittest.TestCase):
                   for name in ("trace_4x1_2x2", "m2m_4x1_2x2", "explain_4x1_2x2")]
         self.assertEqual(tables[0], tables[1])
         self.assertEqual(tables[0], tables[2])
+
+    def test_the_readme_shows_what_is_printed(self):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```\n\$ reshard (.*?)\n(.*?)```", readme, re.DOTALL)
+        self.assertTrue(blocks)
+        for command, output in blocks:
+            self.assertEqual(run(shlex.split(command)).stdout, output)
 
     def test_lines_keep_to_the_width(self):
         for width in (80, 100, 160):
@@ -188,6 +205,14 @@ class Errors(unittest.TestCase):
                      "nowhere.shapes.tsv")
         self.refused(["plan", "--model", REAL + "llama3.1-70b.shapes.tsv"], "--from")
         self.refused([*CASES["plan_model"], "--relabel"], "--relabel")
+        self.refused(["compare", ROWS], "two layouts", "--all")
+        self.refused(["compare", ROWS, "f32[4,3] on (r=4) {0: r}"], "[4,3]")
+        self.refused(["compare", ROWS, BLOCKS, "--all", "2,2"], "not both")
+        self.refused(["compare", ROWS, BLOCKS, "--shape", "8,8"], "--shape")
+        self.refused(["compare", "--all", "2,x"], "--all 2,x")
+        self.refused(["compare", "--all", "2,1"], "axis 1", "size 1")
+        self.refused(["compare", "--all", "2,2,2,2,2"], "at most 4 axes")
+        self.refused(["compare", "--all", "2,2", "--shape", "8"], "--shape 8")
         self.refused(["inspect", "tests/golden"], "tests/golden")
         self.refused(["inspect", "README.nowhere"], "README.nowhere")
         self.refused(["verify", "/no/such/plan.json"], "/no/such/plan.json")
@@ -272,7 +297,7 @@ class Help(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "reshard").symlink_to(RESHARD)
             environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-            for command in ([], ["explain"], ["plan"], ["boxes"], ["megatron"], ["verify"], ["inspect"]):
+            for command in ([], ["explain"], ["plan"], ["boxes"], ["megatron"], ["compare"], ["verify"], ["inspect"]):
                 done = run([*command, "--help"])
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 example = done.stdout.split("Example")[1].split("\n", 1)[1]
