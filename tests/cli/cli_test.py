@@ -199,7 +199,8 @@ class Errors(unittest.TestCase):
         self.refused(["explain", "f32[4096,32] on (a=4096) {0: a}", "f32[4096,32] on (a=32) {1: a}", "--trace"],
                      "131072 tagged cells", "--m2m")
         self.refused(["plan", ROWS], "two layouts")
-        self.refused(["plan", ROWS, BLOCKS, "--policy", "fastest"], "--policy")
+        self.refused(["plan", ROWS, BLOCKS, "--policy", "fastest"], "--policy fastest", "optimal, modulo or megatron")
+        self.refused(["plan", ROWS, BLOCKS, "--ranks-per-host", "4", "--ranks-per-rack", "6"], "--ranks-per-rack 6")
         self.refused(["plan", ROWS, BLOCKS, "--from", "a.yaml"], "--model")
         self.refused(["plan", "--model", "nowhere.shapes.tsv", "--from", "models/llama.yaml", "--to", "models/llama.yaml"],
                      "nowhere.shapes.tsv")
@@ -258,6 +259,23 @@ class Json(unittest.TestCase):
             targets = found.setdefault(source_rank, {}).setdefault(f"{row},{column}", [])
             targets.append([reading["target"], reading["target_cell"]])
         self.assertEqual(found, shown["m2m_map"])
+
+    def test_rounds_are_cut_where_that_saves_time(self):
+        staircase = ["u8[40,1048576] on (a=3) {0: a:sizes[10,10,20]}", "u8[40,1048576] on (b=3)@3 {0: b:sizes[6,22,12]}"]
+        rounds = json.loads(run(["plan", *staircase, "--rounds", "--json"]).stdout)["rank_rounds"]
+        self.assertEqual((rounds["greatest_bytes"], rounds["length"]), (22 << 20, 24 << 20))
+        self.assertEqual(rounds["in_chunks"], {"least": 1 << 20, "rounds": 3, "length": 22 << 20})
+        self.assertIn("cut into chunks of 1.00 MiB or more, 3 rounds take 22.0 MiB\n",
+                      run(["plan", *staircase, "--rounds"]).stdout)
+
+    def test_every_policy_is_known_by_name(self):
+        for policy in ("local", "balanced", "optimal", "modulo", "megatron"):
+            planned = json.loads(run(["plan", "f32[64] on (a=4)", "f32[64] on (b=8)@4", "--policy", policy,
+                                      "--ranks-per-host", "2", "--ranks-per-rack", "4", "--json", "--matrix"]).stdout)
+            busiest = {"megatron": 8}.get(policy, 2)  # the rule serves all from the first copy
+            self.assertEqual((planned["policy"], planned["matrix"][0]["bytes"]), (policy, 256))
+            served = [entry["source"] for entry in planned["matrix"]]
+            self.assertEqual(max(served.count(rank) for rank in range(4)), busiest)
 
     def test_totals_of_a_model_are_sums_over_its_ranks(self):
         planned = json.loads(run([*CASES["plan_model"], "--json"]).stdout)

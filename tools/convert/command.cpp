@@ -13,6 +13,7 @@
 #include "output/numbers.h"
 #include "output/output.h"
 #include "output/table.h"
+#include "plan/plan_flags.h"
 
 namespace reshard::cli {
 namespace {
@@ -46,12 +47,6 @@ ResolveSettings settings_of(const std::string& mesh_text, const std::string& con
   if (!mesh_text.empty()) settings.mesh = mesh(mesh_text);
   if (!config.empty()) settings.config = read_file(config);
   return settings;
-}
-
-SenderPolicy policy_named(const std::string& name) {
-  for (const SenderPolicy policy : {SenderPolicy::local, SenderPolicy::balanced, SenderPolicy::modulo})
-    if (name_of(policy) == name) return policy;
-  throw Error(Code::invalid_argument, fmt::format("--policy {}: local, balanced or modulo", name));
 }
 
 std::chrono::milliseconds timeout_of(double seconds) {
@@ -171,7 +166,7 @@ void add_convert(CLI::App& app, Action& action) {
   command->add_option("--from-mesh", flags->from_mesh, "Mesh instead of the one in --from");
   command->add_option("--to-mesh", flags->to_mesh, "Mesh instead of the one in --to");
   command->add_option("--config", flags->config, "config.json of the model (default: the one in SOURCE)");
-  command->add_option("--policy", flags->policy, "Which of several copies is read: local, balanced or modulo")
+  command->add_option("--policy", flags->policy, fmt::format("Which of several copies is read: {}", policy_names()))
       ->capture_default_str();
   command->add_option("-j,--processes", flags->processes, "Processes that write (default: one per core)");
   command->add_option("--memory", flags->memory, "Staging and resident source pages of all processes")

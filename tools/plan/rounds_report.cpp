@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "output/numbers.h"
 #include "output/table.h"
@@ -13,7 +14,20 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kRounds = 16;
-constexpr std::size_t kExchanges = 8;  // of one round
+constexpr std::size_t kExchanges = 8;               // of one round
+constexpr Index kGreatestCutting = Index{1} << 22;  // messages times rounds up to which cutting is tried
+
+// The same exchanges cut into chunks of 1 MiB or more, in at most four times the rounds; nothing if there are too many.
+template <class Place>
+std::optional<ChunkRounds> in_chunks(const Rounds<Place>& rounds) {
+  std::vector<RankMessage> messages;
+  for (const Round<Place>& round : rounds.rounds)
+    for (const Exchange<Place>& exchange : round.exchanges)
+      messages.push_back({RankId(exchange.source.value()), RankId(exchange.target.value()), exchange.bytes});
+  const Index most = 4 * std::ssize(rounds.rounds);
+  if (most > 0 && std::ssize(messages) > kGreatestCutting / most) return std::nullopt;
+  return weighted_rounds(messages, {.most_rounds = most});
+}
 
 template <class Place>
 std::string exchanges_text(const Round<Place>& round) {
@@ -33,6 +47,9 @@ std::string text_of(const Rounds<Place>& rounds, std::string_view place) {
       "   a {} sends or receives at most {}; waiting for the largest of each round, the rounds take {}\n",
       count_text(std::ssize(rounds.rounds), "round"), place, place, place, bytes_text(rounds.greatest_bytes),
       bytes_text(rounds.length()));
+  if (const auto cut = in_chunks(rounds); cut && cut->length() < rounds.length())
+    out += fmt::format("   cut into chunks of {} or more, {} take {}\n", bytes_text(cut->least),
+                       count_text(std::ssize(cut->rounds), "round"), bytes_text(cut->length()));
   Table table({"round>", "at once>", "bytes>", "largest>", fmt::format("{} → {}", place, place)});
   for (std::size_t k = 0; k < std::min(rounds.rounds.size(), kRounds); ++k) {
     const Round<Place>& round = rounds.rounds[k];
@@ -57,11 +74,14 @@ Json json_of(const Rounds<Place>& rounds) {
                            {"messages", exchange.messages.size()}});
     list.push_back({{"bytes", round.bytes}, {"largest", round.longest}, {"exchanges", std::move(exchanges)}});
   }
-  return {{"greatest_bytes", rounds.greatest_bytes},
-          {"length", rounds.length()},
-          {"local_messages", rounds.local.size()},
-          {"local_bytes", rounds.local_bytes},
-          {"rounds", std::move(list)}};
+  Json json = {{"greatest_bytes", rounds.greatest_bytes},
+               {"length", rounds.length()},
+               {"local_messages", rounds.local.size()},
+               {"local_bytes", rounds.local_bytes},
+               {"rounds", std::move(list)}};
+  if (const auto cut = in_chunks(rounds))
+    json["in_chunks"] = {{"least", cut->least}, {"rounds", cut->rounds.size()}, {"length", cut->length()}};
+  return json;
 }
 
 }  // namespace
