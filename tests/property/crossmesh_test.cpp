@@ -4,11 +4,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "oracle/index_sets.h"
 #include "property/all_layouts.h"

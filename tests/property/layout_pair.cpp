@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "property/plan_oracle.h"
 #include "reshard/agreement.h"
@@ -64,14 +65,17 @@ class Faults {
 }  // namespace
 
 std::string LayoutPair::text() const {
-  return fmt::format("{}  ->  {}  ({}, ranks_per_host {}, rotation {})", source.text(), target.text(),
-                     name_of(options.policy), options.ranks_per_host, options.rotation);
+  return fmt::format("{}  ->  {}  ({}, ranks_per_host {}, ranks_per_rack {}, rotation {})", source.text(),
+                     target.text(), name_of(options.policy), options.ranks_per_host, options.ranks_per_rack,
+                     options.rotation);
 }
 
 PlanOptions random_plan_options(Random& random) {
   PlanOptions options;
-  options.policy = random.among(std::vector{SenderPolicy::local, SenderPolicy::balanced, SenderPolicy::modulo});
+  const std::span<const SenderPolicy> policies = all_sender_policies();
+  options.policy = policies[static_cast<std::size_t>(random.below(std::ssize(policies)))];
   options.ranks_per_host = random.below(5);
+  options.ranks_per_rack = options.ranks_per_host * random.below(4);
   options.rotation = random.below(4);
   return options;
 }

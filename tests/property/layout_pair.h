@@ -19,7 +19,7 @@ struct LayoutPair {
 
 // Two layouts of one shape on equal, overlapping or disjoint meshes; ranks stay below 64.
 LayoutPair random_pair(Random& random, const RandomOptions& options = {});
-// Any policy, hosts and rotation.
+// Any policy, hosts, racks and rotation.
 PlanOptions random_plan_options(Random& random);
 
 // All that is wrong with moving a pair: its plan against the oracle and the verifier, each rank's own part of it, the

@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "property/layout_pair.h"
 #include "property/plan_oracle.h"
@@ -149,9 +153,9 @@ TEST(Shrinking, LeavesOneElementForAForgottenTransfer) {
   std::set<std::string> texts;
   for (const LayoutPair& least : least_pairs(forgetful_planner_fails, 40)) texts.insert(least.text());
   EXPECT_THAT(texts, testing::IsSubsetOf({"i32[1] on (a=1) {0: a:cyclic(1)}  ->  i32[1] on ()"
-                                          "  (local, ranks_per_host 0, rotation 0)",
+                                          "  (local, ranks_per_host 0, ranks_per_rack 0, rotation 0)",
                                           "i32[1][0] on (a=1) {0: a:cyclic(1)}  ->  i32[] on ()"
-                                          "  (local, ranks_per_host 0, rotation 0)"}));
+                                          "  (local, ranks_per_host 0, ranks_per_rack 0, rotation 0)"}));
 }
 
 // Two runs need a few elements, and packed pieces one for each rank; nothing else is left.

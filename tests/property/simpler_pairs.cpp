@@ -266,7 +266,7 @@ std::vector<LayoutPair> simpler_pairs(const LayoutPair& pair) {
   for (const LayoutSpec& target : simpler_specs(pair.target.spec()))
     steps.add(pair.source.spec(), target, pair.options);
   steps.add(pair.source.spec(), pair.target.spec(), {});
-  for (const auto field : {&PlanOptions::ranks_per_host, &PlanOptions::rotation}) {
+  for (const auto field : {&PlanOptions::ranks_per_rack, &PlanOptions::ranks_per_host, &PlanOptions::rotation}) {
     PlanOptions options = pair.options;
     options.*field = 0;
     steps.add(pair.source.spec(), pair.target.spec(), options);
