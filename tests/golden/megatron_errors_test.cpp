@@ -80,6 +80,19 @@ TEST(MegatronErrors, MembersThatDiffer) {
               HasSubstr("gtp_pad_length is 1 on rank 0 and 2 on rank 1"));
 }
 
+// Groups that say who else has the tensor must agree too, also where no shard depends on them.
+TEST(MegatronErrors, MembersThatListOtherCopies) {
+  EXPECT_EQ(
+      refusal(rosters({with_dp(whole(0, {4}), {0, 1}), with_dp(whole(1, {4}), {1, 0})}, {whole(9, {4})})),
+      "tensor 'w': source rank 0 lists its data parallel group as [0,1] and rank 1 as [1,0]; all members must list "
+      "it in the same order");
+  Parameter a = whole(0, {4}), b = whole(1, {4});
+  a.ep_group = group({0, 1});
+  b.ep_group = group({1, 2});
+  EXPECT_THAT(refusal(rosters({a, b}, {whole(9, {4})})),
+              HasSubstr("expert parallel group as [0,1] and rank 1 as [1,2]"));
+}
+
 TEST(MegatronErrors, RankOutsideItsOwnGroup) {
   EXPECT_EQ(refusal(rosters({with_tp(whole(3, {4}), {0, 1})}, {whole(4, {8})})),
             "tensor 'w' of rank 3: the rank is not in its own tensor parallel group [0,1]");

@@ -11,9 +11,11 @@
 namespace reshard::megatron {
 namespace {
 
-std::string_view name_of(RankGroup Parameter::*kind) {
-  return kind == &Parameter::tp_group ? "tensor parallel" : "GTP";
-}
+// Members of the first two share one copy of the tensor between them.
+constexpr GroupKind kKinds[] = {{"tensor parallel", &Parameter::tp_group, &Parameter::is_tp},
+                                {"GTP", &Parameter::gtp_group, &Parameter::is_gtp},
+                                {"expert parallel", &Parameter::ep_group, nullptr},
+                                {"data parallel", &Parameter::dp_group, nullptr}};
 
 bool same_but_for_name(Parameter a, const Parameter& b) {
   a.name = b.name;
@@ -87,20 +89,20 @@ void Holdings::sort_into_forms() {
 
 void Holdings::find_grids() {
   Union grids(records_.size());
-  std::set<std::pair<bool, const void*>> known;  // is it GTP, and the list: whose members were looked at
+  std::set<std::pair<const GroupKind*, const void*>> known;  // lists whose members were looked at
   std::map<RankId, std::size_t> first;
   for (std::size_t k = 0; k < records_.size(); ++k) first.try_emplace(parameter(records_[k]).owner, k);
   for (std::size_t k = 0; k < records_.size(); ++k) {
     const Parameter& listing = parameter(records_[k]);
-    for (const auto& [used, kind] :
-         {std::pair(listing.is_tp, &Parameter::tp_group), std::pair(listing.is_gtp, &Parameter::gtp_group)}) {
-      const RankGroup& group = listing.*kind;
-      if (!used || !known.insert({kind == &Parameter::gtp_group, &group.ranks()}).second) continue;
+    for (const GroupKind& kind : kKinds) {
+      const RankGroup& group = listing.*kind.group;
+      const bool used = kind.flag == nullptr || listing.*kind.flag;
+      if (!used || !known.insert({&kind, &group.ranks()}).second) continue;
       for (const RankId rank : group.ranks()) {
         const auto member = first.find(rank);
         if (member == first.end()) continue;
-        check_member(listing, group, kind, records_[member->second]);
-        grids.unite(k, member->second);
+        check_member(listing, kind, records_[member->second]);
+        if (kind.flag != nullptr) grids.unite(k, member->second);
       }
     }
   }
@@ -126,24 +128,25 @@ void Holdings::number_grids(const std::vector<std::size_t>& root) {
   grids_ = static_cast<Index>(numbers.size());
 }
 
-void Holdings::check_member(const Parameter& listing, const RankGroup& group, RankGroup Parameter::*kind,
-                            Index member) const {
+void Holdings::check_member(const Parameter& listing, const GroupKind& kind, Index member) const {
   const Parameter& other = parameter(member);
-  const ShardForm &a = forms_[static_cast<std::size_t>(held(*record_of(listing.owner)).form)].form,
-                  &b = form_with(member).form;
-  if (!(a == b))
+  const RankGroup &group = listing.*kind.group, &theirs = other.*kind.group;
+  const ShardForm& form = form_with(*record_of(listing.owner)).form;
+  const ShardForm& other_form = form_with(member).form;
+  if (kind.flag != nullptr && !(form == other_form))
     fail(Code::invalid_argument, "tensor '{}': {} ranks {} and {} share the {} group {} and differ: {}", name_, side_,
-         listing.owner.value(), other.owner.value(), name_of(kind), group.text(),
-         difference_text(a, listing.owner, b, other.owner));
-  if (other.*kind == group) return;
-  const auto mine = group.index_of(listing.owner), theirs = (other.*kind).index_of(other.owner);
+         listing.owner.value(), other.owner.value(), kind.name, group.text(),
+         difference_text(form, listing.owner, other_form, other.owner));
+  if (theirs == group) return;
+  const std::optional<Index> place = group.index_of(listing.owner);
+  const bool overlap = kind.flag != nullptr && place == theirs.index_of(other.owner);
   fail(Code::invalid_argument,
        "tensor '{}': {} rank {} lists its {} group as {} and rank {} as {}{}; all members must list it in the same "
        "order",
-       name_, side_, listing.owner.value(), name_of(kind), group.text(), other.owner.value(), (other.*kind).text(),
-       mine == theirs ? fmt::format(", so that both claim place {} and overlap in {}", *mine,
-                                    bounds_text(segments_of(a, place_of(listing))))
-                      : "");
+       name_, side_, listing.owner.value(), kind.name, group.text(), other.owner.value(), theirs.text(),
+       overlap ? fmt::format(", so that both claim place {} and overlap in {}", *place,
+                             bounds_text(segments_of(form, place_of(listing))))
+               : "");
 }
 
 std::optional<Index> Holdings::record_of(RankId rank) const {

@@ -29,6 +29,13 @@ struct Held {
   Index grid = 0;
 };
 
+// A kind of group whose members must list it alike; with a flag, they hold shards of one form.
+struct GroupKind {
+  std::string_view name;
+  RankGroup Parameter::*group;
+  bool Parameter::*flag;
+};
+
 class Holdings {
  public:
   // `records`: places in `roster` of the tensor `name`, in any order; `side` is "source" or "target".
@@ -60,7 +67,7 @@ class Holdings {
   void sort_into_forms();
   void find_grids();
   void number_grids(const std::vector<std::size_t>& root);
-  void check_member(const Parameter& listing, const RankGroup& group, RankGroup Parameter::*kind, Index member) const;
+  void check_member(const Parameter& listing, const GroupKind& kind, Index member) const;
 
   const Roster& roster_;
   std::string side_, name_;

@@ -74,20 +74,23 @@ const Json* set_field(const Json& object, const char* name) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
+// What a field holds, for errors: a list or an object only by its kind.
+std::string shown(const Json& value) { return value.is_structured() ? value.type_name() : value.dump(); }
+
 Index integer(const Json& value, const char* name, std::string_view where) {
   const bool fits = value.is_number_integer() &&
                     !(value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
-  if (!fits) fail(Code::corrupt, "{}: \"{}\" is {}, not a 64-bit integer", where, name, value.dump());
+  if (!fits) fail(Code::corrupt, "{}: \"{}\" is {}, not a 64-bit integer", where, name, shown(value));
   return value.get<Index>();
 }
 
 std::string string(const Json& value, const char* name, std::string_view where) {
-  if (!value.is_string()) fail(Code::corrupt, "{}: \"{}\" is {}, not a string", where, name, value.dump());
+  if (!value.is_string()) fail(Code::corrupt, "{}: \"{}\" is {}, not a string", where, name, shown(value));
   return value.get<std::string>();
 }
 
 std::vector<Index> integers(const Json& value, const char* name, std::string_view where) {
-  if (!value.is_array()) fail(Code::corrupt, "{}: \"{}\" is {}, not a list", where, name, value.dump());
+  if (!value.is_array()) fail(Code::corrupt, "{}: \"{}\" is {}, not a list", where, name, shown(value));
   std::vector<Index> list;
   for (const Json& entry : value) list.push_back(integer(entry, name, where));
   return list;
@@ -121,7 +124,7 @@ class Groups {
     if (!value.is_string()) return shared(integers(value, name, where), offset, name, where);
     const auto found = named_.find(value.get<std::string>());
     if (found == named_.end())
-      fail(Code::corrupt, "{}: \"{}\" is {}, and \"groups\" has no such list", where, name, value.dump());
+      fail(Code::corrupt, "{}: \"{}\" is {}, and \"groups\" has no such list", where, name, shown(value));
     return shared(found->second, offset, name, where);
   }
 
@@ -212,7 +215,7 @@ class SideReader {
     out.dtype = dtype_of(field(record, "dtype", where), where);
     if (const Json* size = set_field(record, "element_size"))
       if (integer(*size, "element_size", where) != bytes_of(out.dtype))
-        fail(Code::corrupt, "{}: \"element_size\" is {}, and {} has {} bytes", where, size->dump(), name_of(out.dtype),
+        fail(Code::corrupt, "{}: \"element_size\" is {}, and {} has {} bytes", where, shown(*size), name_of(out.dtype),
              bytes_of(out.dtype));
     if (const Json* value = set_field(record, "resolved_name"))
       out.resolved_name = string(*value, "resolved_name", where);
@@ -231,7 +234,7 @@ class SideReader {
     for (const auto& [name, flag] : flags) {
       const Json* value = set_field(record, name);
       if (value == nullptr) continue;
-      if (!value->is_boolean()) fail(Code::corrupt, "{}: \"{}\" is {}, not true or false", where, name, value->dump());
+      if (!value->is_boolean()) fail(Code::corrupt, "{}: \"{}\" is {}, not true or false", where, name, shown(*value));
       *flag = value->get<bool>();
     }
   }

@@ -212,6 +212,8 @@ std::string difference_text(const ShardForm& a, RankId a_rank, const ShardForm& 
   if (a.is_gtp != b.is_gtp) return text("is_gtp", a.is_gtp, b.is_gtp);
   if (a.gtp_size != b.gtp_size) return text("the size of the GTP group", a.gtp_size, b.gtp_size);
   if (a.pad != b.pad) return text("gtp_pad_length", a.pad, b.pad);
+  if (a.fused != b.fused) return text("holding several experts (is_ep)", a.fused, b.fused);
+  if (a.ep_size != b.ep_size) return text("the size of the expert parallel group", a.ep_size, b.ep_size);
   return text("the part of the experts", a.ep_index, b.ep_index);
 }
 
