@@ -65,6 +65,9 @@ CASES = {
     "plan_many_ranks": ["plan", "f32[64,64] on (a=64) {0: a}", "f32[64,64] on (a=64)@64 {1: a}", "--matrix",
                         "--ranks-per-host", "8"],
     "plan_modulo": ["plan", "f32[64] on (a=4) {}", "f32[64] on (a=8)@4 {0: a}", "--policy", "modulo", "--matrix"],
+    "plan_partial": ["plan", "f32[64,3] on (a=4) {a: partial(sum)}", "f32[64,3] on (a=4)", "--matrix", "--verify"],
+    "plan_partial_json": ["plan", "f32[8] on (a=4) {a: partial(avg)}", "f32[8] on (a=4)", "--json", "--verify"],
+    "plan_partial_out": ["plan", "f32[2] on (a=2) {a: partial(max)}", "f32[2] on (a=2) {0: a}", "--out", "-"],
     "plan_model": ["plan", "--model", REAL + "llama3.1-70b.shapes.tsv", "--from", "models/llama.yaml", "--from-mesh",
                    "trainer(pp=4, dp=2, tp=8)", "--to", "models/llama.yaml", "--to-mesh", "inference(dp=4, tp=4)@64",
                    "--matrix", "--verify"],
@@ -192,6 +195,9 @@ class Errors(unittest.TestCase):
         self.refused(["explain", "f32[4] on (a=1000000) {}"], "1,000,000")
         self.refused(["explain", ROWS, BLOCKS, "--svg", "/no/such/folder/x.svg"], "/no/such/folder/x.svg")
         self.refused(["explain", "f32[4] on (a=2) {a: partial(sum)}", "f32[4] on (a=2) {0: a}"], "partial")
+        self.refused(["plan", "f32[4] on (a=4) {a: partial(sum)}", "f32[4] on (a=4)", "--out", "-"], "two plans",
+                     "f32[4] on (a=4) {0: a}")
+        self.refused(["plan", "complex64[4] on (a=2) {a: partial(max)}", "complex64[4] on (a=2)"], "complex64", "max")
         self.refused(["explain", ROWS, "--m2m"], "two layouts")
         self.refused(["explain", "f32[10] on (a=4) {0: a}", "f32[10] on (a=5) {0: a}", "--m2m"], "dimension 0", "plan()")
         self.refused(["explain", ROWS, BLOCKS, "--m2m", "--policy", "modulo"], "--policy")

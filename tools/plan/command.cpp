@@ -1,6 +1,7 @@
 // reshard plan LAYOUT LAYOUT, and reshard plan --model LIST --from A.yaml --to B.yaml
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -44,8 +45,16 @@ PlanReport plan_tensor(const Request& request) {
   if (request.relabel) relabelled = relabel(source, given);
   const Layout& target = relabelled ? relabelled->target : given;
   const auto begin = std::chrono::steady_clock::now();
-  const Plan plan = reshard::plan(source, target, request.plan.options());
+  const std::vector<Layout> layouts = stages(source, target);
+  std::vector<Plan> plans;
+  for (std::size_t stage = 1; stage < layouts.size(); ++stage)
+    plans.push_back(reshard::plan(layouts[stage - 1], layouts[stage], request.plan.options()));
   const auto planned = std::chrono::steady_clock::now();
+  if (!request.out.empty() && plans.size() > 1)
+    refuse(
+        fmt::format("this move has two plans, by way of {}; --out writes one: give two layouts that lie next to each "
+                    "other",
+                    layouts[1].text()));
   PlanReport report{.source = source.text(), .target = target.text()};
   report.target_given = given.text();
   report.relabelled = relabelled;
@@ -54,15 +63,23 @@ PlanReport plan_tensor(const Request& request) {
   report.target_ranks = target.mesh().size();
   report.policy = request.plan.policy;
   report.distinct = 1;
-  report.totals.add(plan, plan.certificate(), 1);
+  report.staged = plans.size() > 1;
+  report.totals.count(source, 1);
+  for (const Plan& plan : plans) {
+    const Certificate certificate = plan.certificate();
+    report.totals.add(plan, certificate, 1);
+    report.stages.push_back({plan.target().text(), certificate.sent, certificate.needed, certificate.messages});
+    report.peak_staging = std::max(report.peak_staging, certificate.peak_staging);
+  }
   if (request.verify) {
     report.verified = true;
     const auto checked = std::chrono::steady_clock::now();
-    for (const Fault& fault : verify(plan)) report.faults.push_back(fault.message);
+    for (const Plan& plan : plans)
+      for (const Fault& fault : verify(plan)) report.faults.push_back(fault.message);
     report.verify_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - checked).count();
   }
-  if (request.out == "-") print(plan.json() + "\n");
-  if (!request.out.empty() && request.out != "-") write_file(request.out, plan.json() + "\n");
+  if (request.out == "-") print(plans.front().json() + "\n");
+  if (!request.out.empty() && request.out != "-") write_file(request.out, plans.front().json() + "\n");
   return report;
 }
 

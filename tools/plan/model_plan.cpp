@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <tuple>
@@ -85,14 +86,24 @@ PlanReport plan_model(const ModelRequest& request, const PlanOptions& options, b
     PlanOptions turned = options;
     turned.rotation = turn;
     const auto begin = std::chrono::steady_clock::now();
-    const Plan plan = reshard::plan(source.layouts()[static_cast<std::size_t>(from)],
-                                    target.layouts()[static_cast<std::size_t>(to)], turned);
+    std::vector<Plan> plans;
+    const std::vector<Layout> layouts =
+        stages(source.layouts()[static_cast<std::size_t>(from)], target.layouts()[static_cast<std::size_t>(to)]);
+    for (std::size_t stage = 1; stage < layouts.size(); ++stage)
+      plans.push_back(reshard::plan(layouts[stage - 1], layouts[stage], turned));
     const auto planned = std::chrono::steady_clock::now();
     report.seconds += Seconds(planned - begin).count();
-    report.totals.add(plan, plan.certificate(), members.count);
+    report.staged = report.staged || plans.size() > 1;
+    report.totals.count(layouts.front(), members.count);
+    for (const Plan& plan : plans) {
+      const Certificate certificate = plan.certificate();
+      report.totals.add(plan, certificate, members.count);
+      report.peak_staging = std::max(report.peak_staging, certificate.peak_staging);
+    }
     if (!verify) continue;
     const auto checked = std::chrono::steady_clock::now();
-    for (const Fault& fault : reshard::verify(plan)) report.faults.push_back(members.first + ": " + fault.message);
+    for (const Plan& plan : plans)
+      for (const Fault& fault : reshard::verify(plan)) report.faults.push_back(members.first + ": " + fault.message);
     report.verify_seconds += Seconds(std::chrono::steady_clock::now() - checked).count();
   }
   return report;

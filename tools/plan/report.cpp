@@ -84,6 +84,31 @@ std::string relabelled_text(const PlanReport& report) {
                      report.target_given);
 }
 
+std::string stages_text(const PlanReport& report) {
+  std::string out;
+  for (std::size_t k = 0; report.staged && k < report.stages.size(); ++k) {
+    const StageReport& stage = report.stages[k];
+    out += fmt::format("   stage {}           {} sent in {} to {}\n", k + 1, bytes_text(stage.sent),
+                       count_text(stage.messages, "message"), stage.target);
+  }
+  if (report.peak_staging > 0)
+    out += fmt::format("   staging           {} for terms, at most, on a rank\n", bytes_text(report.peak_staging));
+  return out;
+}
+
+Json stages_json(const PlanReport& report) {
+  Json stages = Json::array();
+  for (const StageReport& stage : report.stages)
+    stages.push_back(
+        {{"target", stage.target}, {"sent", stage.sent}, {"needed", stage.needed}, {"messages", stage.messages}});
+  return stages;
+}
+
+std::string bound_text(const PlanReport& report) {
+  if (report.totals.sent != report.totals.needed) return "";
+  return report.staged ? " of its stages" : ": no plan sends less";
+}
+
 Json relabelled_json(const PlanReport& report) {
   Json seats = Json::array();
   for (const Seat& seat : report.relabelled->seats)
@@ -120,8 +145,8 @@ std::string report_text(const PlanReport& report, bool matrix, Index ranks_per_h
     out += fmt::format("   tensors           {}, {}, in {} (source, target, shape, turn)\n", count_text(totals.tensors),
                        bytes_text(totals.tensor_bytes), count_text(report.distinct, "class"));
   out += fmt::format("   sent              {}{}lower bound {}{}\n", bytes_text(totals.sent),
-                     totals.sent == totals.needed ? " = " : ", ", bytes_text(totals.needed),
-                     totals.sent == totals.needed ? ": no plan sends less" : "");
+                     totals.sent == totals.needed ? " = " : ", ", bytes_text(totals.needed), bound_text(report));
+  out += stages_text(report);
   out += fmt::format("   copied in place   {}\n", bytes_text(totals.copied));
   out += fmt::format(
       "   messages          {}{}\n", count_text(totals.messages),
@@ -153,6 +178,8 @@ std::string report_json(const PlanReport& report, bool matrix) {
             {"imbalance_out", totals.imbalance(&RankBytes::sent, report.source_ranks)},
             {"imbalance_in", totals.imbalance(&RankBytes::received, report.target_ranks)},
             {"plan_seconds", report.seconds}};
+  if (report.staged && !report.model) json["stages"] = stages_json(report);
+  if (report.peak_staging > 0) json["peak_staging"] = report.peak_staging;
   if (report.relabelled) json["relabelled"] = relabelled_json(report);
   if (report.verified) {
     json["verify_seconds"] = report.verify_seconds;

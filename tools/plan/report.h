@@ -16,7 +16,8 @@ namespace reshard::cli {
 // Sums over tensors. Confined.
 class Totals {
  public:
-  // `times` tensors that move as this plan does.
+  // `times` tensors of this layout move; what they send is added plan by plan.
+  void count(const Layout& source, Index times);
   void add(const Plan& plan, const Certificate& certificate, Index times);
 
   Index sent = 0, needed = 0, copied = 0;
@@ -34,11 +35,20 @@ class Totals {
   std::vector<RankBytes> busiest(Index RankBytes::*bytes, std::size_t count) const;
 };
 
+// One of the plans that together move one tensor.
+struct StageReport {
+  std::string target;
+  Index sent = 0, needed = 0, messages = 0;
+};
+
 struct PlanReport {
   std::string source, target;  // layouts, or models and meshes
   Totals totals = {};
   Index source_ranks = 0, target_ranks = 0;
-  Index distinct = 0;  // plans made
+  Index distinct = 0;                    // moves planned
+  bool staged = false;                   // a pending value is scattered first: two plans, each with its own bound
+  std::vector<StageReport> stages = {};  // of one tensor
+  Index peak_staging = 0;
   double seconds = 0;  // for all of them
   std::string policy = {};
   bool model = false;

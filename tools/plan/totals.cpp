@@ -4,13 +4,16 @@
 
 namespace reshard::cli {
 
+void Totals::count(const Layout& source, Index times) {
+  tensors += times;
+  tensor_bytes += source.bytes() * times;
+}
+
 void Totals::add(const Plan& plan, const Certificate& certificate, Index times) {
   sent += certificate.sent * times;
   needed += certificate.needed * times;
   copied += certificate.copied * times;
   messages += certificate.messages * times;
-  tensors += times;
-  tensor_bytes += plan.source().bytes() * times;
   for (const RankBytes& rank : certificate.ranks) {
     RankBytes& total = ranks[rank.rank];
     total.rank = rank.rank;
