@@ -24,7 +24,7 @@ LAYERS = {
 PUBLIC = {
     "base": "error index dtype reduce_op strided_copy",
     "layout": "mesh cut region layout notation topology",
-    "plan": "plan predict multicast megatron agreement boxes compare relabel rounds m2m",
+    "plan": "plan predict multicast megatron agreement boxes compare relabel rounds m2m batch_plan",
     "program": "program multicast_program",
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
