@@ -25,7 +25,7 @@ PUBLIC = {
     "base": "error index dtype reduce_op strided_copy",
     "layout": "mesh cut region layout notation topology",
     "plan": "plan predict multicast megatron agreement boxes compare relabel rounds m2m batch_plan",
-    "program": "program multicast_program",
+    "program": "program batch_program multicast_program",
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
     "exec": "world executor tensor stamp",
