@@ -28,7 +28,7 @@ PUBLIC = {
     "program": "program batch_program multicast_program",
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
-    "exec": "world executor tensor stamp",
+    "exec": "world batch_move executor tensor stamp",
     "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info topology_file",
     "convert": "convert",
 }
