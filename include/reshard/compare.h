@@ -13,7 +13,7 @@
 //   gather_then_slice  every target rank gets the whole tensor and keeps its part
 //
 // Bytes are those that reach a rank from another one; a slice costs none. DTensor pads a shard that is too short to the
-// length of the first one and moves the padding too. Link speed, latency and overlap are not modelled.
+// length of the first one and moves the padding too. Link speed, latency, overlap and pending values are not modelled.
 //
 // Thread rule: pure functions.
 #pragma once

@@ -152,7 +152,9 @@ Comparison compare(const Layout& source, const Layout& target) {
                                                     comparison.ranks, shards)
                                             : refused(mover, std::move(why)));
   }
-  comparison.movers.push_back(gather_then_slice(source, target, comparison.ranks, shards));
+  comparison.movers.push_back(source.has_partial() || target.has_partial()
+                                  ? refused(Mover::gather_then_slice, described.refused)
+                                  : gather_then_slice(source, target, comparison.ranks, shards));
   return comparison;
 }
 

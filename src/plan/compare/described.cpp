@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view kSystem = "a system of placements";
 
 std::string why_not(const Layout& source, const Layout& target) {
+  for (const Layout* side : {&source, &target})
+    if (side->has_partial()) return fmt::format("{}: pending values are not modelled", side->text());
   const Mesh &a = source.mesh(), &b = target.mesh();
   bool same = a.size() == b.size() && a.axes().size() == b.axes().size();
   for (std::size_t axis = 0; same && axis < a.axes().size(); ++axis) same = a.axes()[axis].size == b.axes()[axis].size;
@@ -20,7 +22,6 @@ std::string why_not(const Layout& source, const Layout& target) {
     same = a.rank_at_ordinal(ordinal) == b.rank_at_ordinal(ordinal);
   if (!same) return fmt::format("moves on one mesh only, not from {} to {}", a.text(), b.text());
   for (const Layout* side : {&source, &target}) {
-    if (side->has_partial()) return fmt::format("{}: pending sums are not modelled", side->text());
     if (side->is_view()) return fmt::format("{}: has no views of a larger tensor", side->text());
     for (const AxisKind& kind : side->spec().kinds)
       if (kind.kind == AxisKind::Kind::at)
