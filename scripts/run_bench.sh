@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_bench.sh [JOBS]: builds the preset `release` and runs every program of build/release/bench.
+# run_bench.sh [JOBS]: builds the preset `release`, runs every program of build/release/bench, and sets planning beside replay.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/lane.sh build release "${1:-$(nproc)}"
@@ -11,3 +11,4 @@ for program in build/release/bench/*; do
   ran=$((ran + 1))
 done
 ((ran > 0)) || { echo "no benchmark found in build/release/bench" >&2; exit 2; }
+python3 bench/replay/replay.py build/release/bench/plan_bench
