@@ -149,7 +149,7 @@ struct ShardPlan {
 class ShardPlanner {
  public:
   // Rosters must have names and outlive the planner. Cost: O(records), one look-up by name each.
-  // Throws Error(invalid_argument) for a record without a name, or different records of one rank with the same name.
+  // Throws Error(invalid_argument) for a record without a name in the whole model.
   explicit ShardPlanner(const Rosters& rosters, ShardOptions options = {});
   ~ShardPlanner();
   ShardPlanner(const ShardPlanner&) = delete;
@@ -159,8 +159,8 @@ class ShardPlanner {
   // copies. Errors in names that it does not hold are not noticed; plan() notices all.
   // Throws Error(invalid_argument) that names tensor, ranks, values and the way out: no source; shapes or dtypes that
   // differ; groups that are missing, disagree or lack their owner; sizes, strides and padding that do not fit; shards
-  // that overlap or are missing. Throws Error(unsupported) for what Megatron's own planners read in two ways, and for
-  // experts fused in one tensor whose number of parts changes.
+  // that overlap or are missing; different tensors of one name. Throws Error(unsupported) for what Megatron's own
+  // planners read in two ways, and for experts fused in one tensor whose number of parts changes.
   ShardPlan plan(RankId rank);
   // All ranks.
   ShardPlan plan();

@@ -131,8 +131,7 @@ TEST(MegatronErrors, AShardOfTheSourceIsMissing) {
   sources.erase(sources.begin() + 1);
   const std::string expected =
       "tensor 'w': covered 10 of 16 elements of target rank 9 from ranks [0, 2, 3]; missing is place 1 of tensor "
-      "parallel "
-      "and 0 of GTP, [4:7, 0:2]; list the records of all ranks of the source's groups";
+      "parallel and 0 of GTP, [4:7, 0:2]; list the records of all ranks of the source's groups";
   EXPECT_EQ(refusal(rosters(sources, {whole(9, {8, 2})})), expected);
   EXPECT_EQ(refusal(rosters(sources, {whole(9, {8, 2})}), {.rule = SourceRule::megatron}), expected);
   // A target that needs nothing of it is filled.

@@ -64,8 +64,7 @@ void Holdings::sort_records(std::vector<Index> records) {
     if (again && !same_but_for_name(parameter(records_.back()), parameter(record)))
       fail(Code::invalid_argument,
            "tensor '{}': {} rank {} holds two different tensors of this name, locally '{}' and '{}'; names must be "
-           "those "
-           "of the whole model, with its numbers of layers and experts",
+           "those of the whole model, with its numbers of layers and experts",
            name_, side_, parameter(record).owner.value(), parameter(records_.back()).name, parameter(record).name);
     if (!again || side_ == "target") records_.push_back(record);
   }

@@ -59,8 +59,7 @@ class Settling {
     if (a.pieces == b.pieces || (a.parts == 1 && b.parts == 1) || mixed_ == MixedPacking::plain) return;
     fail(Code::unsupported,
          "tensor '{}': partition_sizes divide it in pieces {} on rank {} and {} on rank {}; list the same pieces on "
-         "both "
-         "sides, or say that both are cuts of the whole as it stands (mixed packing: plain)",
+         "both sides, or say that both are cuts of the whole as it stands (mixed packing: plain)",
          name_, list_text(a.pieces), a.example->owner.value(), list_text(b.pieces), b.example->owner.value());
   }
 

@@ -83,8 +83,7 @@ struct ShardPlanner::State {
     if (tensor == nullptr)
       fail(Code::invalid_argument,
            "tensor '{}': target rank {} wants it (locally '{}') and no source rank holds it; check the numbers of "
-           "layers "
-           "and experts, or leave it out of the targets",
+           "layers and experts, or leave it out of the targets",
            wanted.resolved_name, wanted.owner.value(), wanted.name);
     return moves(wanted.resolved_name, *tensor, steps).receives(record, steps);
   }

@@ -81,8 +81,7 @@ void TensorMoves::check_sources() const {
     if (first.form.dtype != other.form.dtype || first.form.global_shape() != other.form.global_shape())
       fail(Code::invalid_argument,
            "tensor '{}': source ranks {} and {} hold different tensors of this name, {} {} and {} {}; names must be "
-           "those "
-           "of the whole model",
+           "those of the whole model",
            sources_.name(), a.owner.value(), b.owner.value(), reshard::name_of(first.form.dtype),
            list_text(first.form.global_shape()), reshard::name_of(other.form.dtype),
            list_text(other.form.global_shape()));
@@ -249,8 +248,7 @@ void TensorMoves::fail_uncovered(Index form, Index target, Index covered, const 
     }
   fail(Code::invalid_argument,
        "tensor '{}': covered {} of {} elements of target rank {} from ranks {}; {}; list the records of all ranks of "
-       "the "
-       "source's groups",
+       "the source's groups",
        sources_.name(), covered, needed, parameter(target).owner.value(), ranks_text(from), missing);
 }
 
