@@ -138,7 +138,7 @@ TEST_P(PartialOn, OptionsDoNotChangeABit) {
         for (const Index limit :
              {4 * element, 4 * element + 1, 7 * element, 9 * element, 100 * element, Index{1} << 20})
           expect_reduced(world, source, wanted, {}, 1, {.staging_limit = limit});
-        for (const SenderPolicy policy : {SenderPolicy::local, SenderPolicy::balanced, SenderPolicy::modulo})
+        for (const SenderPolicy policy : all_sender_policies())
           expect_reduced(world, source, wanted, {}, 1, {.policy = policy, .ranks_per_host = 2, .rotation = 3});
       }
   });
