@@ -71,6 +71,9 @@ CASES = {
     "plan_model": ["plan", "--model", REAL + "llama3.1-70b.shapes.tsv", "--from", "models/llama.yaml", "--from-mesh",
                    "trainer(pp=4, dp=2, tp=8)", "--to", "models/llama.yaml", "--to-mesh", "inference(dp=4, tp=4)@64",
                    "--matrix", "--verify"],
+    "plan_model_packed": ["plan", "--model", REAL + "all-minilm-l6-v2.shapes.tsv", "--from", "models/bert.yaml", "--from-mesh",
+                          "trainer(fsdp=2, tp=2)", "--to", "models/bert.yaml", "--to-mesh", "inference(tp=3)@2",
+                          "--staging", "192KiB", "--pack-below", "16KiB", "--verify"],
     "boxes": ["boxes", "f32[6,4] on (a=2, b=2) {0: a, 1: b}"],
     "boxes_json": ["boxes", "f32[6,4] on (a=2) {0: a}", "--json"],
     "boxes_plan": ["boxes", "f32[6,4] on (a=3) {0: a}", "f32[6,4] on (b=2)@2 {1: b}"],
@@ -212,6 +215,7 @@ class Errors(unittest.TestCase):
                      "nowhere.shapes.tsv")
         self.refused(["plan", "--model", REAL + "llama3.1-70b.shapes.tsv"], "--from")
         self.refused([*CASES["plan_model"], "--relabel"], "--relabel")
+        self.refused(["plan", ROWS, BLOCKS, "--pack-below", "1KiB"], "--pack-below", "--model")
         self.refused(["compare", ROWS], "two layouts", "--all")
         self.refused(["compare", ROWS, "f32[4,3] on (r=4) {0: r}"], "[4,3]")
         self.refused(["compare", ROWS, BLOCKS, "--all", "2,2"], "not both")
@@ -291,6 +295,10 @@ class Json(unittest.TestCase):
         # At least one whole copy for each of the four replicas, none of which was there before.
         self.assertGreaterEqual(planned["sent"], 4 * planned["tensor_bytes"])
         self.assertEqual(planned["sent"], planned["needed"])
+        packing = planned["packing"]
+        self.assertLess(packing["messages"], planned["messages"])
+        self.assertGreater(packing["peak_staging"], 0)
+        self.assertLessEqual(packing["peak_staging"], packing["staging_limit"])
 
 
 class Svg(unittest.TestCase):

@@ -17,14 +17,23 @@ struct Request {
   std::string source, target;
   ModelRequest model;
   PlanFlags plan;
+  BatchOptions packing;  // its limit of staging is that of the plan as well
   bool matrix = false, verify = false, json = false, rounds = false, relabel = false;
   std::string out;
+
+  BatchOptions options() const {
+    BatchOptions options{.plan = plan.options(), .pack_below = packing.pack_below};
+    options.plan.staging_limit = packing.plan.staging_limit;
+    return options;
+  }
 };
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(Code::invalid_argument, message); }
 
 void check(const Request& request) {
   const bool model = !request.model.list.empty();
+  if (!model && request.packing.pack_below != BatchOptions{}.pack_below)
+    refuse("--pack-below goes with --model: one tensor has one transfer between two ranks");
   if (model && !request.source.empty()) refuse("give two layouts or --model, not both (see reshard plan --help)");
   if (!model && request.target.empty())
     refuse("give two layouts, or --model LIST --from A.yaml --to B.yaml (see reshard plan --help)");
@@ -48,7 +57,7 @@ PlanReport plan_tensor(const Request& request) {
   const std::vector<Layout> layouts = stages(source, target);
   std::vector<Plan> plans;
   for (std::size_t stage = 1; stage < layouts.size(); ++stage)
-    plans.push_back(reshard::plan(layouts[stage - 1], layouts[stage], request.plan.options()));
+    plans.push_back(reshard::plan(layouts[stage - 1], layouts[stage], request.options().plan));
   const auto planned = std::chrono::steady_clock::now();
   if (!request.out.empty() && plans.size() > 1)
     refuse(
@@ -91,8 +100,8 @@ void add_rounds(PlanReport& report, Index ranks_per_host) {
 
 int run(const Request& request) {
   check(request);
-  PlanReport report = request.model.list.empty() ? plan_tensor(request)
-                                                 : plan_model(request.model, request.plan.options(), request.verify);
+  PlanReport report =
+      request.model.list.empty() ? plan_tensor(request) : plan_model(request.model, request.options(), request.verify);
   if (request.rounds) add_rounds(report, request.plan.ranks_per_host);
   if (request.out != "-")
     print(request.json ? report_json(report, request.matrix)
@@ -121,6 +130,18 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--to-mesh", model.to_mesh, "Mesh of the target instead of the file's")->type_name("MESH");
   command->add_option("--config", model.config, "The model's config.json")->type_name("JSON");
   request->plan.add_to(*command);
+  command
+      ->add_option("--staging", request->packing.plan.staging_limit,
+                   "Intermediate memory that a rank may use, for packing and for reductions (1MiB)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SIZE");
+  command
+      ->add_option("--pack-below", request->packing.pack_below,
+                   "Transfers of a model that are smaller share messages (64KiB)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SIZE");
   command->add_flag("--matrix", request->matrix, "Also bytes from every rank to every rank");
   command->add_flag("--rounds", request->rounds,
                     "Also rounds in which no rank, and no host with --ranks-per-host, sends or receives twice");

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <tuple>
+#include <optional>
+#include <utility>
 
 #include "output/output.h"
 #include "reshard/checkpoint.h"
@@ -34,25 +35,16 @@ ModelLayout resolved(const std::string& path, const std::string& mesh_text, cons
   return resolve(load_model_rules(path), list.tensors, settings);
 }
 
-// Ranks that hold the same part of the source: the number of different turns among them.
-Index turns_of(const Layout& layout) {
-  Index turns = 1;
-  for (std::size_t axis = 0; axis < layout.spec().kinds.size(); ++axis)
-    if (layout.spec().kinds[axis].kind == AxisKind::Kind::replicate) turns *= layout.mesh().axes()[axis].size;
-  return turns;
-}
+bool pends(const Layout& source, const Layout& target) { return source.has_partial() || target.has_partial(); }
 
-// A rotation matters only modulo the number of copies, so tensors that agree in it move alike.
-using Class = std::tuple<int, int, Index>;  // source layout, target layout, turn
-
-struct Members {
-  Index count = 0;
-  std::string first;  // a tensor of the class, for faults
+// Tensors of a model. What pends is reduced, tensor by tensor; all else moves together.
+struct Moves {
+  Batch batch;
+  std::map<std::pair<int, int>, std::vector<std::string>> pending;  // names, by layouts
 };
 
-std::map<Class, Members> classes_of(const ModelLayout& source, const ModelLayout& target) {
-  std::map<Class, Members> classes;
-  Index ordinal = 0;
+Moves moves_of(const ModelLayout& source, const ModelLayout& target) {
+  Moves moves{.batch = {.sources = source.layouts(), .targets = target.layouts(), .tensors = {}}, .pending = {}};
   for (const ModelTensor& tensor : source.tensors()) {
     const ModelTensor* other = target.find(tensor.tensor.name);
     if (other == nullptr)
@@ -60,15 +52,67 @@ std::map<Class, Members> classes_of(const ModelLayout& source, const ModelLayout
                   fmt::format("tensor '{}' is in the source's layout and not in the target's; both must take fused "
                               "tensors apart into the same ones",
                               tensor.tensor.name));
-    Members& members = classes[{tensor.layout, other->layout, ordinal++ % turns_of(source.layout(tensor))}];
-    if (members.count++ == 0) members.first = tensor.tensor.name;
+    if (pends(source.layout(tensor), target.layout(*other)))
+      moves.pending[{tensor.layout, other->layout}].push_back(tensor.tensor.name);
+    else
+      moves.batch.tensors.push_back({tensor.tensor.name, tensor.layout, other->layout});
   }
-  return classes;
+  return moves;
+}
+
+template <class Work>
+void timed(double& seconds, const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  seconds += Seconds(std::chrono::steady_clock::now() - begin).count();
+}
+
+void verify_plan(PlanReport& report, const std::string& tensor, const Plan& plan) {
+  timed(report.verify_seconds, [&] {
+    for (const Fault& fault : reshard::verify(plan)) report.faults.push_back(tensor + ": " + fault.message);
+  });
+}
+
+void add_batch(PlanReport& report, Batch batch, const BatchOptions& options) {
+  std::optional<BatchPlan> plan;
+  BatchCertificate certificate;
+  timed(report.seconds, [&] {
+    plan.emplace(std::move(batch), options);
+    certificate = plan->certificate();
+  });
+  report.distinct += std::ssize(plan->classes());
+  report.totals.add(*plan, certificate);
+  report.packing = PackingReport{.messages = certificate.totals.messages,
+                                 .pack_below = options.pack_below,
+                                 .peak_staging = certificate.totals.peak_staging,
+                                 .staging_limit = options.plan.staging_limit};
+  if (!report.verified) return;
+  for (const BatchClass& c : plan->classes())
+    verify_plan(report, plan->tensors()[static_cast<std::size_t>(c.first)].name, plan->plan(c));
+}
+
+void add_pending(PlanReport& report, const Layout& source, const Layout& target, const std::vector<std::string>& names,
+                 const PlanOptions& options) {
+  std::vector<Plan> plans;
+  timed(report.seconds, [&] {
+    const std::vector<Layout> layouts = stages(source, target);
+    for (std::size_t stage = 1; stage < layouts.size(); ++stage)
+      plans.push_back(reshard::plan(layouts[stage - 1], layouts[stage], options));
+  });
+  ++report.distinct;
+  report.staged = report.staged || plans.size() > 1;
+  report.totals.count(source, std::ssize(names));
+  for (const Plan& plan : plans) {
+    const Certificate certificate = plan.certificate();
+    report.totals.add(plan, certificate, std::ssize(names));
+    report.peak_staging = std::max(report.peak_staging, certificate.peak_staging);
+    if (report.verified) verify_plan(report, names.front(), plan);
+  }
 }
 
 }  // namespace
 
-PlanReport plan_model(const ModelRequest& request, const PlanOptions& options, bool verify) {
+PlanReport plan_model(const ModelRequest& request, const BatchOptions& options, bool verify) {
   const TensorList list = tensors_of(request);
   const ModelLayout source = resolved(request.from, request.from_mesh, list);
   const ModelLayout target = resolved(request.to, request.to_mesh, list);
@@ -77,35 +121,13 @@ PlanReport plan_model(const ModelRequest& request, const PlanOptions& options, b
   report.model = true;
   report.source_ranks = source.mesh().size();
   report.target_ranks = target.mesh().size();
-  report.policy = name_of(options.policy);
+  report.policy = name_of(options.plan.policy);
   report.verified = verify;
-  const auto classes = classes_of(source, target);
-  report.distinct = std::ssize(classes);
-  for (const auto& [key, members] : classes) {
-    const auto& [from, to, turn] = key;
-    PlanOptions turned = options;
-    turned.rotation = turn;
-    const auto begin = std::chrono::steady_clock::now();
-    std::vector<Plan> plans;
-    const std::vector<Layout> layouts =
-        stages(source.layouts()[static_cast<std::size_t>(from)], target.layouts()[static_cast<std::size_t>(to)]);
-    for (std::size_t stage = 1; stage < layouts.size(); ++stage)
-      plans.push_back(reshard::plan(layouts[stage - 1], layouts[stage], turned));
-    const auto planned = std::chrono::steady_clock::now();
-    report.seconds += Seconds(planned - begin).count();
-    report.staged = report.staged || plans.size() > 1;
-    report.totals.count(layouts.front(), members.count);
-    for (const Plan& plan : plans) {
-      const Certificate certificate = plan.certificate();
-      report.totals.add(plan, certificate, members.count);
-      report.peak_staging = std::max(report.peak_staging, certificate.peak_staging);
-    }
-    if (!verify) continue;
-    const auto checked = std::chrono::steady_clock::now();
-    for (const Plan& plan : plans)
-      for (const Fault& fault : reshard::verify(plan)) report.faults.push_back(members.first + ": " + fault.message);
-    report.verify_seconds += Seconds(std::chrono::steady_clock::now() - checked).count();
-  }
+  Moves moves = moves_of(source, target);
+  if (!moves.batch.tensors.empty()) add_batch(report, std::move(moves.batch), options);
+  for (const auto& [layouts, names] : moves.pending)
+    add_pending(report, source.layouts()[static_cast<std::size_t>(layouts.first)],
+                target.layouts()[static_cast<std::size_t>(layouts.second)], names, options.plan);
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plan/report.h"
+#include "reshard/batch_plan.h"
 
 namespace reshard::cli {
 
@@ -16,6 +17,6 @@ struct ModelRequest {
   std::string config;
 };
 
-PlanReport plan_model(const ModelRequest& request, const PlanOptions& options, bool verify);
+PlanReport plan_model(const ModelRequest& request, const BatchOptions& options, bool verify);
 
 }  // namespace reshard::cli

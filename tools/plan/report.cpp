@@ -109,6 +109,27 @@ std::string bound_text(const PlanReport& report) {
   return report.staged ? " of its stages" : ": no plan sends less";
 }
 
+std::string messages_text(const PlanReport& report) {
+  std::string out = fmt::format("   messages          {}", count_text(report.totals.messages));
+  if (report.model)
+    out += fmt::format(" between {}", std::ssize(report.totals.pairs) == 1
+                                          ? "1 pair of ranks"
+                                          : count_text(std::ssize(report.totals.pairs)) + " pairs of ranks");
+  if (!report.packing) return out + "\n";
+  const PackingReport& packing = *report.packing;
+  out += fmt::format("; {} when those below {} are packed\n", count_text(packing.messages),
+                     bytes_text(packing.pack_below));
+  return out + fmt::format("   packing           stages {} of {} on a rank, at most\n",
+                           bytes_text(packing.peak_staging), bytes_text(packing.staging_limit));
+}
+
+Json packing_json(const PackingReport& packing) {
+  return {{"messages", packing.messages},
+          {"pack_below", packing.pack_below},
+          {"peak_staging", packing.peak_staging},
+          {"staging_limit", packing.staging_limit}};
+}
+
 Json relabelled_json(const PlanReport& report) {
   Json seats = Json::array();
   for (const Seat& seat : report.relabelled->seats)
@@ -148,9 +169,7 @@ std::string report_text(const PlanReport& report, bool matrix, Index ranks_per_h
                      totals.sent == totals.needed ? " = " : ", ", bytes_text(totals.needed), bound_text(report));
   out += stages_text(report);
   out += fmt::format("   copied in place   {}\n", bytes_text(totals.copied));
-  out += fmt::format(
-      "   messages          {}{}\n", count_text(totals.messages),
-      report.model ? fmt::format(", {} when packed per pair of ranks", count_text(std::ssize(totals.pairs))) : "");
+  out += messages_text(report);
   out +=
       fmt::format("   imbalance         out {:.2f} over {}, in {:.2f} over {}\n",
                   totals.imbalance(&RankBytes::sent, report.source_ranks), count_text(report.source_ranks, "rank"),
@@ -180,6 +199,7 @@ std::string report_json(const PlanReport& report, bool matrix) {
             {"plan_seconds", report.seconds}};
   if (report.staged && !report.model) json["stages"] = stages_json(report);
   if (report.peak_staging > 0) json["peak_staging"] = report.peak_staging;
+  if (report.packing) json["packing"] = packing_json(*report.packing);
   if (report.relabelled) json["relabelled"] = relabelled_json(report);
   if (report.verified) {
     json["verify_seconds"] = report.verify_seconds;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "reshard/batch_plan.h"
 #include "reshard/plan.h"
 #include "reshard/relabel.h"
 #include "reshard/rounds.h"
@@ -19,6 +20,8 @@ class Totals {
   // `times` tensors of this layout move; what they send is added plan by plan.
   void count(const Layout& source, Index times);
   void add(const Plan& plan, const Certificate& certificate, Index times);
+  // All tensors of a batch.
+  void add(const BatchPlan& plan, const BatchCertificate& certificate);
 
   Index sent = 0, needed = 0, copied = 0;
   Index messages = 0;  // one per tensor and pair of ranks
@@ -41,6 +44,14 @@ struct StageReport {
   Index sent = 0, needed = 0, messages = 0;
 };
 
+// What packing the small transfers of a model makes of its messages.
+struct PackingReport {
+  Index messages = 0;
+  Index pack_below = 0;
+  Index peak_staging = 0;
+  Index staging_limit = 0;
+};
+
 struct PlanReport {
   std::string source, target;  // layouts, or models and meshes
   Totals totals = {};
@@ -57,6 +68,7 @@ struct PlanReport {
   std::vector<std::string> faults = {};
   std::string target_given = {};  // before relabelling
   std::optional<Relabelling> relabelled = {};
+  std::optional<PackingReport> packing = {};
   std::optional<Rounds<RankId>> rounds = {};  // of messages packed per pair of ranks
   std::optional<Rounds<HostId>> host_rounds = {};
 };

@@ -33,6 +33,29 @@ void Totals::add(const Plan& plan, const Certificate& certificate, Index times) 
   }
 }
 
+void Totals::add(const BatchPlan& plan, const BatchCertificate& certificate) {
+  for (const BatchClass& c : plan.classes()) count(plan.source(c), c.count);
+  sent += certificate.totals.sent;
+  needed += certificate.totals.needed;
+  copied += certificate.totals.copied;
+  messages += certificate.transfers;
+  for (const RankBytes& rank : certificate.totals.ranks) {
+    RankBytes& total = ranks[rank.rank];
+    total.rank = rank.rank;
+    total.sent += rank.sent;
+    total.received += rank.received;
+    total.copied += rank.copied;
+    total.needed += rank.needed;
+  }
+  for (const RankMessage& pair : certificate.pairs) {
+    const auto [entry, fresh] = pairs.try_emplace({pair.source, pair.target}, 0);
+    entry->second += pair.bytes;
+    if (!fresh) continue;
+    ++ranks[pair.source].messages_out;
+    ++ranks[pair.target].messages_in;
+  }
+}
+
 std::vector<RankMessage> Totals::packed() const {
   std::vector<RankMessage> packed;
   for (const auto& [pair, bytes] : pairs) packed.push_back({pair.first, pair.second, bytes});
