@@ -25,6 +25,8 @@ class Division {
   Index stored(Index coordinate) const;
   // Elements a coordinate holds.
   Index held(Index coordinate) const;
+  // Every coordinate holds one interval, and those of rising coordinates rise.
+  bool is_contiguous() const { return pieces_ == 1 && rule_ != Rule::cyclic; }
   // No fewer than the intervals that select() lists and the steps it takes.
   Index runs(Index coordinate) const;
   // What a coordinate holds, ascending; none empty, none adjacent.

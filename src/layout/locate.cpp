@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/fail.h"
 
@@ -47,15 +48,26 @@ struct Run {
 
 class Descent {
  public:
-  Descent(const LayoutSpec& spec, int dim) : spec_(spec), dim_(dim), mesh_(spec.mesh), cuts_(spec.cuts[dim]) {}
+  Descent(const LayoutSpec& spec, int dim) : spec_(spec), dim_(dim), mesh_(spec.mesh), cuts_(spec.cuts[dim]) {
+    at_.reserve(cuts_.size());
+  }
 
-  void down(std::size_t level, Index n, const std::vector<Run>& runs) {
+  void down(std::size_t level, Index n, std::span<const Run> runs) {
     if (level == cuts_.size()) return emit(runs);
+    const Division division(cuts_[level], n, cut_width(mesh_, cuts_[level]));
+    if (runs.size() == 1 && division.is_contiguous()) {
+      // Every coordinate has one part of one run, in order: nothing to gather.
+      const Run& run = runs.front();
+      division.locate({run.position, run.length}, [&](Index coordinate, Index child, Interval part) {
+        const Run own{child, run.here + (part.begin - run.position), part.length};
+        into(level, division, coordinate, {&own, 1});
+      });
+      return;
+    }
     struct Found {
       Index coordinate = 0;
       Run run;
     };
-    const Division division(cuts_[level], n, cut_width(mesh_, cuts_[level]));
     std::vector<Found> found;
     for (const Run& run : runs)
       division.locate({run.position, run.length}, [&](Index coordinate, Index child, Interval part) {
@@ -68,17 +80,24 @@ class Descent {
       const Index coordinate = first->coordinate;
       own.clear();
       for (; first != found.end() && first->coordinate == coordinate; ++first) own.push_back(first->run);
-      at_.push_back(coordinate);
-      down(level + 1, division.held(coordinate), own);
-      at_.pop_back();
+      into(level, division, coordinate, own);
     }
   }
 
   std::vector<Share> take() { return std::move(shares_); }
 
  private:
-  void emit(const std::vector<Run>& runs) {
+  void into(std::size_t level, const Division& division, Index coordinate, std::span<const Run> own) {
+    const bool last = level + 1 == cuts_.size();
+    at_.push_back(coordinate);
+    down(level + 1, last ? 0 : division.held(coordinate), own);
+    at_.pop_back();
+  }
+
+  void emit(std::span<const Run> runs) {
+    if (std::ssize(shares_) == kGreatestRuns) fail_too_many_runs(spec_, dim_);
     Share share{at_, {}, 0};
+    share.overlaps.reserve(runs.size());
     for (const Run& run : runs) {
       share.length += run.length;
       const LocalIndex there(run.position);

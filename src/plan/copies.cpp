@@ -88,20 +88,30 @@ void set_axes(const Mesh& mesh, std::span<const int> axes, Index at, std::span<I
   }
 }
 
+namespace {
+
+// What is wanted of a view, in indices of the stored dimension. `logical` is the first dimension of the view not yet
+// seen.
+Segments stored_segments(const Layout& layout, int dim, const std::vector<Segments>& wanted, std::size_t& logical) {
+  const Slice& slice = layout.spec().view[dim];
+  if (slice.dropped) return {{LocalIndex(0), slice.begin, 1}};
+  Segments stored = wanted[logical++];
+  for (Segment& segment : stored) segment.global = slice.begin + segment.global.value();
+  return stored;
+}
+
+}  // namespace
+
 Shares::Shares(const Layout& layout, const std::vector<Segments>& wanted) : layout_(layout) {
-  const LayoutSpec& spec = layout.spec();
+  const std::size_t dims = layout.spec().shape.size();
+  dims_.reserve(dims);
+  ends_.reserve(dims);
   std::size_t logical = 0;
-  for (int dim = 0; dim < static_cast<int>(spec.shape.size()); ++dim) {
-    const GlobalIndex begin = layout.is_view() ? spec.view[dim].begin : GlobalIndex(0);
-    Segments stored;
-    if (layout.is_view() && spec.view[dim].dropped) {
-      stored.push_back({LocalIndex(0), begin, 1});
-    } else {
-      stored = wanted[logical++];
-      for (Segment& segment : stored) segment.global = begin + segment.global.value();
-    }
-    dims_.push_back(locate(layout, dim, stored));
+  for (int dim = 0; dim < static_cast<int>(dims); ++dim) {
+    dims_.push_back(layout.is_view() ? locate(layout, dim, stored_segments(layout, dim, wanted, logical))
+                                     : locate(layout, dim, wanted[dim]));
     std::vector<Index>& ends = ends_.emplace_back();
+    ends.reserve(dims_.back().size());
     Index end = 0;
     for (const Share& share : dims_.back()) ends.push_back(end += share.length);
     count_ *= static_cast<Index>(dims_.back().size());

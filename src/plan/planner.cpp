@@ -24,13 +24,20 @@ enum class Here { source, target };
 
 Transfer transfer_of(RankId source, RankId target, const std::vector<const Share*>& shares, Here here) {
   Transfer transfer{source, target, {}};
+  transfer.dims.reserve(shares.size());
   for (const Share* share : shares) {
     std::vector<Span>& spans = transfer.dims.emplace_back();
+    spans.reserve(share->overlaps.size());
     for (const Overlap& overlap : share->overlaps)
       spans.push_back(here == Here::target ? Span{overlap.there, overlap.here, overlap.length}
                                            : Span{overlap.here, overlap.there, overlap.length});
   }
   return transfer;
+}
+
+// Mostly they are in order already.
+void sort_by(std::vector<Transfer>& transfers, RankId Transfer::*end) {
+  if (!std::ranges::is_sorted(transfers, {}, end)) std::ranges::sort(transfers, {}, end);
 }
 
 }  // namespace
@@ -61,10 +68,15 @@ std::vector<Transfer> Planner::receives(RankId rank) {
   const Region region = target_.region(rank);
   if (!region.held) return transfers;
   const Shares shares(source_, region.dims);
-  const Coordinate target_coordinate = *target_.mesh().coordinate_of(rank);
-  const Index copy = free_index(target_.mesh(), free_axes(target_), target_coordinate);
+  Coordinate target_coordinate;
+  Index copy = 0;
+  if (has_copies_) {
+    target_coordinate = *target_.mesh().coordinate_of(rank);
+    copy = free_index(target_.mesh(), free_axes(target_), target_coordinate);
+  }
   const auto own = source_.mesh().coordinate_of(rank);
   const Index own_shard = own && !shares.empty() ? shares.find(*own) : -1;
+  transfers.reserve(static_cast<std::size_t>(shares.count()));
   for (Index k = 0; k < shares.count(); ++k) {
     RankId sender = rank;
     if (k != own_shard && !has_copies_) {
@@ -75,15 +87,42 @@ std::vector<Transfer> Planner::receives(RankId rank) {
     }
     transfers.push_back(transfer_of(sender, rank, shares.along(k), Here::target));
   }
-  std::ranges::sort(transfers, {}, &Transfer::source);
+  sort_by(transfers, &Transfer::source);
   return transfers;
 }
 
 std::vector<Transfer> Planner::sends(RankId rank) {
-  std::vector<Transfer> transfers;
   const auto coordinate = source_.mesh().coordinate_of(rank);
-  if (!coordinate || !source_.region_at(*coordinate).held) return transfers;
-  const Copies& copies = copies_of(*coordinate);
+  if (!coordinate) return {};
+  std::vector<Transfer> transfers = has_copies_ ? sends_of_copy(rank, *coordinate) : sends_of_all(rank, *coordinate);
+  sort_by(transfers, &Transfer::target);
+  return transfers;
+}
+
+// Without copies, whoever needs a part is served.
+std::vector<Transfer> Planner::sends_of_all(RankId rank, const Coordinate& coordinate) {
+  std::vector<Transfer> transfers;
+  const Region region = source_.region_at(coordinate);
+  if (!region.held) return transfers;
+  const Mesh& mesh = target_.mesh();
+  const std::vector<int> free = free_axes(target_);
+  const Index receivers = width_of(mesh, free);
+  const Shares parts(target_, region.dims);
+  transfers.reserve(static_cast<std::size_t>(parts.count() * receivers));
+  for (Index part = 0; part < parts.count(); ++part) {
+    Coordinate receiver = parts.coordinate(part);
+    for (Index copy = 0; copy < receivers; ++copy) {
+      set_axes(mesh, free, copy, receiver);
+      transfers.push_back(transfer_of(rank, mesh.rank_at(receiver), parts.along(part), Here::source));
+    }
+  }
+  return transfers;
+}
+
+std::vector<Transfer> Planner::sends_of_copy(RankId rank, const Coordinate& coordinate) {
+  std::vector<Transfer> transfers;
+  if (!source_.region_at(coordinate).held) return transfers;
+  const Copies& copies = copies_of(coordinate);
   const Shares& parts = copies.parts();
   for (Index part = 0; part < parts.count(); ++part)
     for (Index copy = 0; copy < copies.receivers_per_part(); ++copy) {
@@ -91,12 +130,11 @@ std::vector<Transfer> Planner::sends(RankId rank) {
       if (receiver != rank) {
         const auto theirs = source_.mesh().coordinate_of(receiver);
         const bool holds_itself =
-            theirs && without_free(source_free_, *theirs) == without_free(source_free_, *coordinate);
+            theirs && without_free(source_free_, *theirs) == without_free(source_free_, coordinate);
         if (holds_itself || copies.sender(receiver, part, copy) != rank) continue;
       }
       transfers.push_back(transfer_of(rank, receiver, parts.along(part), Here::source));
     }
-  std::ranges::sort(transfers, {}, &Transfer::target);
   return transfers;
 }
 

@@ -23,6 +23,8 @@ class Planner {
 
  private:
   const Copies& copies_of(const Coordinate& source_coordinate);
+  std::vector<Transfer> sends_of_all(RankId rank, const Coordinate& coordinate);
+  std::vector<Transfer> sends_of_copy(RankId rank, const Coordinate& coordinate);
 
   const std::optional<Lift> lifted_;
   const Layout& source_;  // those given, or lifted
