@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_bench.sh [JOBS]: builds the preset `release`, runs every program of build/release/bench, and sets planning beside replay.
+# run_bench.sh [JOBS]: builds the preset `release`, runs every program of build/release/bench, and replay.py beside them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/lane.sh build release "${1:-$(nproc)}"
