@@ -104,6 +104,14 @@ void refuse_mesh_alone(const std::optional<ModelRules>& rules, const ResolveSett
     fail(Code::invalid_argument, "--{0}-mesh {1} needs rules: give --{0} FILE as well", side, settings.mesh->text());
 }
 
+// Files hold values: a term alone means nothing to who reads it, and nothing here reduces.
+void refuse_partial(const ModelLayout& model, std::string_view side) {
+  for (const ModelTensor& tensor : model.tensors())
+    if (model.layout(tensor).has_partial())
+      fail(Code::unsupported, "tensor {} of the {} is partial ({}); files hold values, not terms: reduce it first",
+           tensor.tensor.name, side, model.layout(tensor).text());
+}
+
 void lay_out_units(Job& job) {
   job.units.resize(job.output.files().size());
   for (Index ordinal = 0; ordinal < job.to.mesh().size(); ++ordinal) {
@@ -132,6 +140,8 @@ Job make_job(const ConvertRequest& request) {
     check_agreement(checkpoint, from, *request.from, with_config(request.from_settings, checkpoint));
   check_source(checkpoint, from);
   ModelLayout to = target_layout(request, checkpoint, from);
+  refuse_partial(from, "source");
+  refuse_partial(to, "target");
   std::vector<int> source_tensor = match_tensors(from, to);
   CheckpointOutput output = checkpoint_output(to, checkpoint.origin(), {.max_file_bytes = request.max_file_bytes});
   Job job{std::move(checkpoint),    std::move(from), std::move(to), std::move(output), {},

@@ -54,6 +54,13 @@ TEST_F(Request, AFolderThatIsNotAConversionsIsLeftAlone) {
   EXPECT_EQ(read_file(temp_ / "out.partial/mine"), "mine");
 }
 
+TEST_F(Request, TermsOfPendingValuesAreNoFiles) {
+  ConvertRequest pending = request();
+  pending.to = listed_rules("(r=3)", {{"*", "{r: partial(sum)}"}});
+  EXPECT_THAT(refused(Code::unsupported, pending),
+              testing::AllOf(HasSubstr("of the target is partial"), HasSubstr("r: partial(sum)")));
+}
+
 TEST_F(Request, OutputWithinTheSourceIsRefused) {
   ConvertRequest inside = request();
   for (const std::string out : {"source/out", "source/../source/deep/out", "source/out/"}) {
