@@ -126,24 +126,33 @@ struct Grids {
 constexpr Grids grids[] = {{4, 1, 2, 2},     {2, 1, 1, 2},     {8, 1, 1, 8},       {64, 1, 1, 64},   {64, 1, 8, 8},
                            {256, 1, 1, 256}, {256, 1, 16, 16}, {1024, 1, 1, 1024}, {1024, 1, 32, 32}};
 
+std::string name_of(const Grids& g) {
+  return fmt::format("{}x{} -> {}x{}", g.source_rows, g.source_columns, g.target_rows, g.target_columns);
+}
+
+Cost cost_on(const Grids& g) {
+  const Layout source = layout(on_grid(g.source_rows, g.source_columns));
+  const Layout target = layout(on_grid(g.target_rows, g.target_columns));
+  return cost_of(source, target, std::min<Index>(source.mesh().size(), 64));
+}
+
+// The grids take turns: a slow moment of the machine then costs each of them one turn, not one of them all its rounds.
 void measure_message() {
-  double worst = 0;
-  std::string where;
-  for (const Grids& g : grids) {
-    const Layout source = layout(on_grid(g.source_rows, g.source_columns));
-    const Layout target = layout(on_grid(g.target_rows, g.target_columns));
-    const Cost cost = cost_of(source, target, std::min<Index>(source.mesh().size(), 64));
-    const double each = cost.microseconds / cost.transfers;
-    const std::string name =
-        fmt::format("{}x{} -> {}x{}", g.source_rows, g.source_columns, g.target_rows, g.target_columns);
-    fmt::print(
-        "{{\"grids\": \"{}\", \"us_per_rank\": {:.3g}, \"messages_per_rank\": {:.4g}, \"us_per_message\": {:.3g}}}\n",
-        name, cost.microseconds, cost.transfers, each);
-    if (each < worst) continue;
-    worst = each;
-    where = name;
+  constexpr int turns = 5;
+  std::vector<Cost> costs;
+  for (const Grids& g : grids) costs.push_back(cost_on(g));
+  for (int turn = 1; turn < turns; ++turn)
+    for (std::size_t k = 0; k < costs.size(); ++k)
+      costs[k].microseconds = std::min(costs[k].microseconds, cost_on(grids[k]).microseconds);
+  std::size_t worst = 0;
+  const auto each = [&](std::size_t k) { return costs[k].microseconds / costs[k].transfers; };
+  for (std::size_t k = 0; k < costs.size(); ++k) {
+    fmt::print(R"({{"grids": "{}", "us_per_rank": {:.3g}, "transfers": {:.4g}, "us_per_transfer": {:.3g}}})"
+               "\n",
+               name_of(grids[k]), costs[k].microseconds, costs[k].transfers, each(k));
+    if (each(k) > each(worst)) worst = k;
   }
-  print(worst, where);
+  print(each(worst), name_of(grids[worst]));
 }
 
 // Bytes that a layout asks the allocator for, beside the object itself: those that a copy asks for.
