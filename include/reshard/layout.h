@@ -11,6 +11,7 @@
 //   bf16[8,16,4][3, :, :] on (ep=4) {0: ep}                     entry 3 of a stack: shape [16,4]
 //   f32[3,4] on (x=2) {1: x} order(1,0)                         column-major in memory
 //   f32[3,4] on (x=2) {1: x} strides(8,1)                       rows 8 elements apart on every rank
+//   bf16[8,8] on (tp=2) {0: tp} private(blocked)                repacked by its owner: described, never moved
 //
 // Cuts (see cut.h) always act on the whole stored tensor; a view then selects a box of it. Axes that cut nothing are
 // replicated unless listed by name.
@@ -51,10 +52,13 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-// How local memory is ordered. At most one of the two is given; none means row-major.
+// How local memory is ordered. At most one of the three is given; none means row-major.
 struct StorageOrder {
   std::vector<int> order;      // stored dimensions, slowest first
   std::vector<Index> strides;  // elements, per stored dimension, the same on every rank
+  // The name of a form that only its owner knows (tiles, swizzles, shuffled experts). Nothing may read or write it:
+  // plans from and to such a layout are refused.
+  std::string form;
   friend bool operator==(const StorageOrder&, const StorageOrder&) = default;
 };
 
@@ -92,9 +96,10 @@ class Layout {
   Region region(RankId rank) const;
   Region region_at(std::span<const Index> coordinate) const;
   // How `rank` stores it. For a view, the buffer is that of the whole stored tensor's shard.
+  // Throws Error(unsupported) for a private form.
   LocalStorage storage(RankId rank) const;
   LocalStorage storage_at(std::span<const Index> coordinate) const;
-  // Bytes of the buffer `rank` needs; 0 outside the mesh.
+  // Bytes of the buffer `rank` needs; 0 outside the mesh. Throws as storage() does.
   Index local_bytes(RankId rank) const;
 
   // The same cuts for another stored shape or dtype; on another mesh of the same axes.

@@ -12,7 +12,7 @@ namespace {
 
 bool row_major(const Layout& layout) {
   const StorageOrder& storage = layout.spec().storage;
-  return storage.order.empty() && storage.strides.empty() && !layout.is_view();
+  return storage == StorageOrder{} && !layout.is_view();
 }
 
 // The cuts of a dimension; a spec may leave out trailing ones.

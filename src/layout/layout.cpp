@@ -169,11 +169,21 @@ void check_strides(const LayoutSpec& spec, const std::vector<Index>& stored) {
 void check_storage(LayoutSpec& spec, const std::vector<Index>& stored) {
   StorageOrder& storage = spec.storage;
   check_bytes(spec, stored, "bytes of a shard of " + shape_text(spec));
-  if (!storage.order.empty() && !storage.strides.empty())
-    fail(Code::invalid_argument, "{}: storage has an order or strides, not both", shape_text(spec));
+  if (!storage.order.empty() + !storage.strides.empty() + !storage.form.empty() > 1)
+    fail(Code::invalid_argument, "{}: storage has an order, strides or a private form, not two of them",
+         shape_text(spec));
+  if (!storage.form.empty() && !spec.view.empty())
+    fail(Code::invalid_argument, "{}: a slice of the private form \"{}\" means nothing: describe the whole tensor",
+         shape_text(spec), storage.form);
   if (!storage.order.empty()) check_order(spec);
   if (!storage.strides.empty()) check_strides(spec, stored);
   if (std::ranges::is_sorted(storage.order)) storage.order.clear();  // row-major is the default
+}
+
+void check_plain(const Layout& layout, std::string_view what) {
+  const std::string& form = layout.spec().storage.form;
+  if (!form.empty())
+    fail(Code::unsupported, "{}: the form \"{}\" is private, only its owner knows {}", layout.text(), form, what);
 }
 
 }  // namespace
@@ -250,12 +260,14 @@ Region Layout::region_at(std::span<const Index> coordinate) const {
 }
 
 LocalStorage Layout::storage(RankId rank) const {
+  check_plain(*this, "how this is stored");
   const auto coordinate = spec_.mesh.coordinate_of(rank);
   if (!coordinate) return {std::vector<Index>(shape_.size()), std::vector<Index>(shape_.size()), 0, 0};
   return storage_at(*coordinate);
 }
 
 LocalStorage Layout::storage_at(std::span<const Index> coordinate) const {
+  check_plain(*this, "how this is stored");
   const int dims = static_cast<int>(spec_.shape.size());
   LocalStorage storage{std::vector<Index>(shape_.size()), std::vector<Index>(shape_.size()), 0, 0};
   if (!exists_at(spec_, coordinate)) return storage;
@@ -307,6 +319,7 @@ Layout Layout::transposed(std::span<const int> order) const {
   if (sorted != all)
     fail(Code::invalid_argument, "{}: transpose({}) must name each of the {} dimensions once", text(),
          fmt::join(order, ","), shape_.size());
+  check_plain(*this, "its transpose");
   // Old stored dimension behind each new one; dropped dimensions stay where they are.
   std::vector<int> from(spec_.shape.size());
   std::iota(from.begin(), from.end(), 0);

@@ -297,6 +297,10 @@ void parse_storage(Scanner& in, StorageOrder& storage) {
     }
   } else if (in.accept("strides")) {
     storage.strides = parse_numbers(in);
+  } else if (in.accept("private")) {
+    in.expect('(');
+    storage.form = in.name("the name of a private form");
+    in.expect(')');
   }
 }
 
@@ -331,6 +335,7 @@ std::string Layout::text() const {
   out += " on " + spec_.mesh.text() + body_text(spec_);
   if (!spec_.storage.order.empty()) out += fmt::format(" order({})", fmt::join(spec_.storage.order, ","));
   if (!spec_.storage.strides.empty()) out += fmt::format(" strides({})", fmt::join(spec_.storage.strides, ","));
+  if (!spec_.storage.form.empty()) out += fmt::format(" private({})", spec_.storage.form);
   return out;
 }
 

@@ -26,9 +26,6 @@ std::vector<Index> ranks_per_place(const PlanOptions& options) {
   std::vector<Index> ranks;
   for (const Index each : {options.ranks_per_host, options.ranks_per_rack})
     if (each > 0) ranks.push_back(each);
-  if (ranks.size() == 2 && options.ranks_per_rack % options.ranks_per_host != 0)
-    fail(Code::invalid_argument, "{} ranks per rack are no multiple of {} ranks per host: a host lies in one rack",
-         options.ranks_per_rack, options.ranks_per_host);
   return ranks;
 }
 

@@ -40,6 +40,24 @@ void sort_by(std::vector<Transfer>& transfers, RankId Transfer::*end) {
   if (!std::ranges::is_sorted(transfers, {}, end)) std::ranges::sort(transfers, {}, end);
 }
 
+void check_plain(const Layout& layout) {
+  const std::string& form = layout.spec().storage.form;
+  if (!form.empty())
+    fail(Code::unsupported,
+         "{}: the form \"{}\" is private to its owner: move to or from a plain layout, and let the owner repack",
+         layout.text(), form);
+}
+
+void check_options(const PlanOptions& options) {
+  if (std::min({options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit}) < 0)
+    fail(Code::invalid_argument,
+         "ranks per host ({}), ranks per rack ({}), rotation ({}) and staging limit ({}) must not be negative",
+         options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit);
+  if (options.ranks_per_host > 0 && options.ranks_per_rack % options.ranks_per_host != 0)
+    fail(Code::invalid_argument, "{} ranks per rack are no multiple of {} ranks per host: a host lies in one rack",
+         options.ranks_per_rack, options.ranks_per_host);
+}
+
 }  // namespace
 
 Planner::Planner(const Layout& source, const Layout& target, const PlanOptions& options)
@@ -49,10 +67,9 @@ Planner::Planner(const Layout& source, const Layout& target, const PlanOptions& 
       options_(options),
       source_free_(free_axes(source_)),
       has_copies_(width_of(source_.mesh(), source_free_) > 1) {
-  if (std::min({options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit}) < 0)
-    fail(Code::invalid_argument,
-         "ranks per host ({}), ranks per rack ({}), rotation ({}) and staging limit ({}) must not be negative",
-         options.ranks_per_host, options.ranks_per_rack, options.rotation, options.staging_limit);
+  check_plain(source);
+  check_plain(target);
+  check_options(options);
   if (lifted_) check_staging(lifted_->fold, source, options.staging_limit);
 }
 

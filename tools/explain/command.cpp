@@ -92,7 +92,7 @@ void add_explain(CLI::App& app, Action& action) {
       ->type_name("N");
   request->plan.add_to(*command);
   m2m->excludes(trace);
-  for (const char* const other : {"--svg", "--as", "--policy", "--ranks-per-host"}) {
+  for (const char* const other : {"--svg", "--as", "--policy", "--ranks-per-host", "--ranks-per-rack"}) {
     m2m->excludes(command->get_option(other));
     trace->excludes(command->get_option(other));
   }
