@@ -19,6 +19,7 @@ void add_explain(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_boxes(CLI::App& app, Action& action);
 void add_megatron(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);

@@ -90,6 +90,16 @@ CASES = {
     "compare_in_place": ["compare", BLOCKS, BLOCKS],
     "compare_all": ["compare", "--all", "4", "--all", "2,2", "--all", "2,2,2"],
     "compare_all_uneven_json": ["compare", "--all", "2,2", "--shape", "6,5", "--json"],
+    "predict_two_sites": ["predict", "bf16[8192,8192] on (dp=4, tp=8) {1: tp, 0: dp}",
+                          "bf16[8192,8192] on (dp=4, tp=8)@32 {1: tp}", "--topology", "topologies/two-sites.yaml",
+                          "--rounds"],
+    "predict_one_to_all": ["predict", "u8[16777216] on (r=1) {}", "u8[16777216] on (r=32) {}", "--topology",
+                           "topologies/4x8-network.yaml"],
+    "predict_nothing_in_common": ["predict", "f32[64,64] on (r=8) {0: r}", "f32[64,64] on (r=8) {1: r}", "--topology",
+                                  "topologies/one-host.yaml"],
+    "predict_nothing_moves": ["predict", ROWS, ROWS, "--topology", "topologies/one-host.yaml"],
+    "predict_json": ["predict", "f32[5,2] on (r=1)@3 {}", "f32[5,2] on (r=3) {}", "--topology",
+                     "topologies/one-host.yaml", "--rounds", "--json"],
     "inspect": ["inspect", "tests/golden/cli/tiny.safetensors"],
     "inspect_json": ["inspect", "tests/golden/cli/tiny.safetensors", "--json"],
 }
@@ -224,6 +234,13 @@ class Errors(unittest.TestCase):
         self.refused(["compare", "--all", "2,1"], "axis 1", "size 1")
         self.refused(["compare", "--all", "2,2,2,2,2"], "at most 4 axes")
         self.refused(["compare", "--all", "2,2", "--shape", "8"], "--shape 8")
+        self.refused(["predict", ROWS, BLOCKS], "--topology")
+        self.refused(["predict", ROWS, "--topology", "topologies/one-host.yaml"], "two layouts")
+        self.refused(["predict", ROWS, BLOCKS, "--topology", "/no/such/topology.yaml"], "/no/such/topology.yaml")
+        self.refused(["predict", "f32[9] on (r=9) {0: r}", "f32[9] on (r=9) {}", "--topology", "topologies/one-host.yaml"],
+                     "rank 8", "ranks 0-7")
+        self.refused(["predict", "f32[8] on (a=2) {a: partial(sum)}", "f32[8] on (a=2) {}", "--topology",
+                      "topologies/one-host.yaml"], "reduce it first")
         self.refused(["inspect", "tests/golden"], "tests/golden")
         self.refused(["inspect", "README.nowhere"], "README.nowhere")
         self.refused(["verify", "/no/such/plan.json"], "/no/such/plan.json")
@@ -329,7 +346,7 @@ class Help(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "reshard").symlink_to(RESHARD)
             environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-            for command in ([], ["explain"], ["plan"], ["boxes"], ["megatron"], ["compare"], ["verify"], ["inspect"]):
+            for command in ([], ["explain"], ["plan"], ["predict"], ["boxes"], ["megatron"], ["compare"], ["verify"], ["inspect"]):
                 done = run([*command, "--help"])
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 example = done.stdout.split("Example")[1].split("\n", 1)[1]

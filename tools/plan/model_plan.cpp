@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include "output/output.h"
 #include "reshard/checkpoint.h"
-#include "reshard/model.h"
 
 namespace reshard::cli {
 namespace {
@@ -36,29 +34,6 @@ ModelLayout resolved(const std::string& path, const std::string& mesh_text, cons
 }
 
 bool pends(const Layout& source, const Layout& target) { return source.has_partial() || target.has_partial(); }
-
-// Tensors of a model. What pends is reduced, tensor by tensor; all else moves together.
-struct Moves {
-  Batch batch;
-  std::map<std::pair<int, int>, std::vector<std::string>> pending;  // names, by layouts
-};
-
-Moves moves_of(const ModelLayout& source, const ModelLayout& target) {
-  Moves moves{.batch = {.sources = source.layouts(), .targets = target.layouts(), .tensors = {}}, .pending = {}};
-  for (const ModelTensor& tensor : source.tensors()) {
-    const ModelTensor* other = target.find(tensor.tensor.name);
-    if (other == nullptr)
-      throw Error(Code::invalid_argument,
-                  fmt::format("tensor '{}' is in the source's layout and not in the target's; both must take fused "
-                              "tensors apart into the same ones",
-                              tensor.tensor.name));
-    if (pends(source.layout(tensor), target.layout(*other)))
-      moves.pending[{tensor.layout, other->layout}].push_back(tensor.tensor.name);
-    else
-      moves.batch.tensors.push_back({tensor.tensor.name, tensor.layout, other->layout});
-  }
-  return moves;
-}
 
 template <class Work>
 void timed(double& seconds, const Work& work) {
@@ -112,22 +87,48 @@ void add_pending(PlanReport& report, const Layout& source, const Layout& target,
 
 }  // namespace
 
-PlanReport plan_model(const ModelRequest& request, const BatchOptions& options, bool verify) {
+ModelSides sides_of(const ModelRequest& request) {
   const TensorList list = tensors_of(request);
-  const ModelLayout source = resolved(request.from, request.from_mesh, list);
-  const ModelLayout target = resolved(request.to, request.to_mesh, list);
-  PlanReport report{.source = fmt::format("{} on {}", request.from, source.mesh().text()),
-                    .target = fmt::format("{} on {}", request.to, target.mesh().text())};
+  ModelLayout source = resolved(request.from, request.from_mesh, list);
+  ModelLayout target = resolved(request.to, request.to_mesh, list);
+  const auto text = [](const std::string& path, const ModelLayout& side) {
+    return fmt::format("{} on {}", path, side.mesh().text());
+  };
+  std::string source_text = text(request.from, source), target_text = text(request.to, target);
+  return {std::move(source), std::move(target), std::move(source_text), std::move(target_text)};
+}
+
+ModelMoves moves_of(const ModelSides& sides) {
+  const auto& [source, target, source_text, target_text] = sides;
+  ModelMoves moves{.batch = {.sources = source.layouts(), .targets = target.layouts(), .tensors = {}}, .pending = {}};
+  for (const ModelTensor& tensor : source.tensors()) {
+    const ModelTensor* other = target.find(tensor.tensor.name);
+    if (other == nullptr)
+      throw Error(Code::invalid_argument,
+                  fmt::format("tensor '{}' is in the source's layout and not in the target's; both must take fused "
+                              "tensors apart into the same ones",
+                              tensor.tensor.name));
+    if (pends(source.layout(tensor), target.layout(*other)))
+      moves.pending[{tensor.layout, other->layout}].push_back(tensor.tensor.name);
+    else
+      moves.batch.tensors.push_back({tensor.tensor.name, tensor.layout, other->layout});
+  }
+  return moves;
+}
+
+PlanReport plan_model(const ModelRequest& request, const BatchOptions& options, bool verify) {
+  const ModelSides sides = sides_of(request);
+  PlanReport report{.source = sides.source_text, .target = sides.target_text};
   report.model = true;
-  report.source_ranks = source.mesh().size();
-  report.target_ranks = target.mesh().size();
+  report.source_ranks = sides.source.mesh().size();
+  report.target_ranks = sides.target.mesh().size();
   report.policy = name_of(options.plan.policy);
   report.verified = verify;
-  Moves moves = moves_of(source, target);
+  ModelMoves moves = moves_of(sides);
   if (!moves.batch.tensors.empty()) add_batch(report, std::move(moves.batch), options);
   for (const auto& [layouts, names] : moves.pending)
-    add_pending(report, source.layouts()[static_cast<std::size_t>(layouts.first)],
-                target.layouts()[static_cast<std::size_t>(layouts.second)], names, options.plan);
+    add_pending(report, sides.source.layouts()[static_cast<std::size_t>(layouts.first)],
+                sides.target.layouts()[static_cast<std::size_t>(layouts.second)], names, options.plan);
   return report;
 }
 
