@@ -122,6 +122,18 @@ TEST(CaseL, L8RanksWithOtherNumbersOfPieces) {
 }
 
 // A buffer that is smaller than its description is refused before a byte moves (L1).
+// f32 into a bf16 buffer: raw bytes would read 0.0, 1.0 where 1.0, 2.0 was sent.
+TEST(CaseM, M7DtypesMustAgreeBeforeAByteMoves) {
+  const Layout source = layout("f32[2] on (a=2) {0: a}"), target = layout("bf16[2] on (b=1)@2");
+  for (const RankId rank : {RankId(0), RankId(1), RankId(2)}) try {
+      rank == RankId(2) ? plan_receives(source, target, rank) : plan_sends(source, target, rank);
+      ADD_FAILURE() << "rank " << rank.value() << " planned a move from f32 to bf16";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::invalid_argument);
+      EXPECT_THAT(error.what(), testing::HasSubstr("source is f32 and target bf16: convert the dtype"));
+    }
+}
+
 TEST(CaseL, L1SourceAndTargetDescribeOneShape) {
   try {
     plan(layout("f32[128,32] on (r=1)"), layout("f32[64,32] on (r=2)@1"));

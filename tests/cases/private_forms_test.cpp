@@ -26,7 +26,7 @@ std::string refusal(Act act) {
   return "nothing was refused";
 }
 
-TEST(PrivateForms, AreDescribedAndComparedButNeverMoved) {
+TEST(CaseM, M5PrivateFormsAreDescribedAndComparedButNeverMoved) {
   const Layout target = layout(blocked);
   EXPECT_EQ(target.text(), blocked);
   EXPECT_EQ(layout(target.text()), target);
@@ -42,7 +42,7 @@ TEST(PrivateForms, AreDescribedAndComparedButNeverMoved) {
   EXPECT_THAT(refusal([&] { plan_sends(layout(plain), target, RankId(0)); }), named);
 }
 
-TEST(PrivateForms, HaveNoStorageThatOthersKnow) {
+TEST(CaseM, M5PrivateFormsHaveNoStorageThatOthersKnow) {
   const Layout target = layout(blocked);
   EXPECT_THAT(refusal([&] { target.storage(RankId(1)); }), HasSubstr("\"blocked\""));
   EXPECT_THAT(refusal([&] { target.local_bytes(RankId(1)); }), HasSubstr("\"blocked\""));
@@ -54,7 +54,7 @@ TEST(PrivateForms, HaveNoStorageThatOthersKnow) {
   });
 }
 
-TEST(PrivateForms, StandAlone) {
+TEST(CaseM, M5PrivateFormsStandAlone) {
   EXPECT_THROW(layout("bf16[8,8] on (tp=2) {0: tp} order(1,0) private(blocked)"), Error);
   EXPECT_THROW(layout("bf16[8,8][0:4, :] on (tp=2) {0: tp} private(blocked)"), Error);
   EXPECT_THROW(layout("bf16[8,8] on (tp=2) {0: tp} private()"), Error);

@@ -164,6 +164,37 @@ TEST_P(EveryFabric, E5OrdersAndTransposeCompose) {
   });
 }
 
+// Rank 2 sends nothing, nobody sends to rank 3, and then all of it goes back: all four take part and end.
+TEST_P(EveryFabric, C6RanksWithoutRowsTakePartInBothSteps) {
+  const Layout held = layout("i32[24,16] on (r=4) {0: r:sizes[8,10,0,6]}");
+  const Layout wanted = layout("i32[24,16] on (r=4) {0: r:sizes[3,12,9,0]}");
+  run(4, [=](World& world) {
+    Tensor tokens = world.allocate(held, "tokens"), experts = world.allocate(wanted, "experts");
+    for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+      stamp(tokens, epoch);
+      const Traffic there = redistribute(world, tokens, experts);
+      expect_stamped(experts, epoch);
+      expect(world, world.rank() != RankId(3) || there.bytes_got + there.bytes_copied == 0, "rank 3 wants nothing");
+      stamp(experts, epoch + 100);
+      redistribute(world, experts, tokens);
+      expect_stamped(tokens, epoch + 100);
+    }
+  });
+}
+
+// A rank without elements has no memory to offer; neither end looks at what it would have been.
+TEST_P(EveryFabric, C8BuffersOfNothingAreNotLookedAt) {
+  run(3, [](World& world) {
+    Tensor source = world.allocate(layout("i32[5] on (r=3) {0: r:sizes[2,3,0]}"), "source");
+    Tensor target = world.allocate(layout("i32[5] on (r=3) {0: r:sizes[0,0,5]}"), "target");
+    const bool last = world.rank() == RankId(2);
+    expect(world, source.bytes().empty() == last && target.bytes().empty() != last, "wrong sizes");
+    stamp(source, 1);
+    redistribute(world, source, target);
+    expect_stamped(target, 1);
+  });
+}
+
 TEST_P(EveryFabric, H1LargeShardsSwap) {
   run(2, [](World& world) {
     Tensor a = world.allocate(layout("i64[16777216] on (x=2) {0: x}"));
