@@ -31,10 +31,10 @@ namespace reshard {
 using CellIndex = std::vector<Index>;
 
 // A cell of one rank's shard, by its row-major number in the shard's grid.
-struct Endpoint {
+struct RouteEnd {
   RankId rank;
   Index cell = 0;
-  friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
+  friend auto operator<=>(const RouteEnd&, const RouteEnd&) = default;
 };
 
 // By the number of other ranks that get the cell; what stays on its own rank costs no message.
@@ -45,11 +45,11 @@ enum class RouteKind { reduce_only, one, many };
 std::string_view name_of(RouteKind kind);
 
 struct Route {
-  Endpoint source;
-  std::vector<Endpoint> targets;  // in order of the target mesh
+  RouteEnd source;
+  std::vector<RouteEnd> targets;  // in order of the target mesh
   RouteKind kind() const;
   // Whether `target`, one of targets, lies on the source's own rank.
-  bool is_local(const Endpoint& target) const { return target.rank == source.rank; }
+  bool is_local(const RouteEnd& target) const { return target.rank == source.rank; }
   friend bool operator==(const Route&, const Route&) = default;
 };
 

@@ -101,6 +101,7 @@ BatchPlan::BatchPlan(Batch batch, BatchOptions options)
 
 PlanOptions BatchPlan::options(const BatchClass& c) const {
   PlanOptions options = options_.plan;
+  options.rotation %= width_of(source(c).mesh(), free_axes(source(c)));  // so that the sum fits
   options.rotation += c.turn;
   return options;
 }

@@ -326,7 +326,7 @@ void Copies::deal_whole() {
   PlacePools pools(ranks_per_place(options_));
   std::vector<Index> pool_of_copy;
   for (Index k = 0; k < width_; ++k) pool_of_copy.push_back(pools.add(copy_rank(turned(k))));
-  std::vector<Part> remote;
+  std::vector<DealtPart> remote;
   std::vector<std::size_t> place_in_dealt;
   std::set<Index> sizes;
   dealt_.resize(static_cast<std::size_t>(receivers));

@@ -28,7 +28,7 @@ struct Node {
 
 class Tree {
  public:
-  Tree(std::span<const Pool> pools, std::span<const Index> pool_of, std::span<const Part> parts)
+  Tree(std::span<const Pool> pools, std::span<const Index> pool_of, std::span<const DealtPart> parts)
       : nodes_(pools.size()) {
     std::vector<std::map<Index, std::vector<Index>, std::greater<>>> kinds(pools.size());
     for (std::size_t k = 0; k < parts.size(); ++k)
@@ -270,7 +270,7 @@ class Search {
 }  // namespace
 
 std::optional<Deal> least_load(std::span<const Pool> pools, std::span<const Index> pool_of,
-                               std::span<const Part> parts) {
+                               std::span<const DealtPart> parts) {
   const Tree tree(pools, pool_of, parts);
   Deal best = std::move(ByRule(tree, pool_of.size(), parts.size()).deal());
   Wide least = bound_of(tree, 0);

@@ -25,7 +25,7 @@ struct Pool {
   Index parent = -1;
 };
 
-struct Part {
+struct DealtPart {
   Index pool = 0;      // with a sender in it or below it
   Index elements = 1;  // at least 1
 };
@@ -38,6 +38,6 @@ struct Deal {
 // `pool_of`: the innermost pool of each sender. Nothing if the optimum is unknown after kGreatestWays. Equal arguments
 // give equal deals. Cost: O(n log n) for n parts and senders, or that and at most 128 times the ways, times the kinds.
 std::optional<Deal> least_load(std::span<const Pool> pools, std::span<const Index> pool_of,
-                               std::span<const Part> parts);
+                               std::span<const DealtPart> parts);
 
 }  // namespace reshard

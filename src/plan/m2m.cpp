@@ -120,7 +120,7 @@ class Joiner {
  private:
   struct Sent {
     bool routed = false;
-    std::vector<Endpoint> targets;
+    std::vector<RouteEnd> targets;
   };
 
   Sent& sent(RankId rank, Index cell) {
@@ -189,7 +189,7 @@ std::string_view name_of(RouteKind kind) {
 
 RouteKind Route::kind() const {
   if (targets.empty()) return RouteKind::reduce_only;
-  const Index local = std::ranges::count(targets, source.rank, &Endpoint::rank);
+  const Index local = std::ranges::count(targets, source.rank, &RouteEnd::rank);
   return std::ssize(targets) - local > 1 ? RouteKind::many : RouteKind::one;
 }
 
@@ -217,7 +217,7 @@ const Route* M2MMap::find(RankId source, std::span<const Index> index) const {
   if (!fits)
     fail(Code::invalid_argument, "m2m map: source cell ({}) is outside the grid ({}) of a source shard",
          fmt::join(index, ","), fmt::join(source_num_slicers_, ","));
-  const Endpoint at{source, number_in(source_num_slicers_, index)};
+  const RouteEnd at{source, number_in(source_num_slicers_, index)};
   const auto found = std::ranges::lower_bound(routes_, at, {}, &Route::source);
   return found != routes_.end() && found->source == at ? &*found : nullptr;
 }
@@ -226,7 +226,7 @@ std::map<RankId, std::map<CellIndex, std::vector<CellAt>>> M2MMap::dict() const 
   std::map<RankId, std::map<CellIndex, std::vector<CellAt>>> dict;
   for (const Route& route : routes_) {
     std::vector<CellAt>& targets = dict[route.source.rank][source_index(route.source.cell)];
-    for (const Endpoint& target : route.targets) targets.push_back({target.rank, target_index(target.cell)});
+    for (const RouteEnd& target : route.targets) targets.push_back({target.rank, target_index(target.cell)});
   }
   return dict;
 }

@@ -28,7 +28,7 @@ std::string M2MMap::text() const {
     fmt::format_to(end, "{} {} {}", route.source.rank.value(), index_text(source_index(route.source.cell)),
                    name_of(route.kind()));
     for (std::size_t k = 0; k < route.targets.size(); ++k) {
-      const Endpoint& target = route.targets[k];
+      const RouteEnd& target = route.targets[k];
       fmt::format_to(end, "{} {} {}{}", k == 0 ? " ->" : ",", target.rank.value(),
                      index_text(target_index(target.cell)), route.is_local(target) ? " local" : "");
     }
@@ -45,7 +45,7 @@ std::string M2MMap::json() const {
     const CellIndex index = source_index(route.source.cell);
     Json targets = Json::array();
     bool local = false;
-    for (const Endpoint& target : route.targets) {
+    for (const RouteEnd& target : route.targets) {
       targets.push_back(Json::array({target.rank.value(), target_index(target.cell)}));
       local = local || route.is_local(target);
     }

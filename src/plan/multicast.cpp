@@ -74,8 +74,6 @@ class Builder {
       turn_ = piece.target_shard == target_shard ? turn_ + 1 : 0;
       target_shard = piece.target_shard;
       add(piece, pieces.holders[static_cast<std::size_t>(piece.holders)]);
-      if (std::ssize(hops_) > kMostHops)
-        fail(Code::unsupported, "{} -> {}: more than {} hops", plan_.source().text(), plan_.target().text(), kMostHops);
     }
     sort();
     return Multicast(plan_.source(), plan_.target(), scheme_, std::move(pieces_), std::move(hops_));
@@ -171,6 +169,8 @@ class Builder {
   }
 
   void push(const Hop& hop, Index step) {
+    if (std::ssize(hops_) == kMostHops)
+      fail(Code::unsupported, "{} -> {}: more than {} hops", plan_.source().text(), plan_.target().text(), kMostHops);
     hops_.push_back(hop);
     steps_.push_back(step);
   }
@@ -196,7 +196,7 @@ class Builder {
   Scheme scheme_;
   const MulticastOptions& options_;
   Index bytes_each_;
-  Router router_;
+  HopRouter router_;
   Index turn_ = 0;  // number of the piece among those of its target shard
   std::vector<MulticastPiece> pieces_;
   std::vector<Hop> hops_;

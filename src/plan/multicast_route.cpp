@@ -7,12 +7,12 @@
 
 namespace reshard {
 
-Router::Router(const Topology& topology) : topology_(topology) {
+HopRouter::HopRouter(const Topology& topology) : topology_(topology) {
   for (int level = 0; level < topology.levels(); ++level)
     out_seconds_.emplace_back(static_cast<std::size_t>(topology.nodes(level)), 0.0);
 }
 
-std::vector<RouteEdge> Router::route(Scheme scheme, Ranks holders, Ranks receivers, Index turn, Index bytes) {
+std::vector<RouteEdge> HopRouter::route(Scheme scheme, Ranks holders, Ranks receivers, Index turn, Index bytes) {
   scheme_ = scheme;
   bytes_ = bytes;
   edges_.clear();
@@ -23,7 +23,7 @@ std::vector<RouteEdge> Router::route(Scheme scheme, Ranks holders, Ranks receive
 }
 
 // Receivers by their node at `level`, beginning with the turn-th of them.
-std::vector<Router::Ranks> Router::groups(int level, Ranks receivers, Index turn) const {
+std::vector<HopRouter::Ranks> HopRouter::groups(int level, Ranks receivers, Index turn) const {
   std::vector<Ranks> groups;
   while (!receivers.empty()) {
     const Index node = topology_.node_of(level, receivers.front());
@@ -39,7 +39,7 @@ std::vector<Router::Ranks> Router::groups(int level, Ranks receivers, Index turn
 // All are in one node of `level`. Nodes inside that have a source are served from within, the others from any source.
 // A chain goes through the near ones first and on from there, so that no rank sends twice; a tree begins with the far
 // ones, as they take longest. Returns the sources, and the ends of chains.
-std::vector<Router::Source> Router::serve(int level, std::vector<Source> sources, Ranks receivers, Index turn) {
+std::vector<HopRouter::Source> HopRouter::serve(int level, std::vector<Source> sources, Ranks receivers, Index turn) {
   if (receivers.empty()) return sources;
   const int inner = level - 1;
   std::map<Index, std::vector<Source>> by_node;
@@ -63,7 +63,7 @@ std::vector<Router::Source> Router::serve(int level, std::vector<Source> sources
 }
 
 // From `last` through every receiver, node by node; returns the last one.
-Router::Source Router::walk(int level, Ranks receivers, Source last, Index turn) {
+HopRouter::Source HopRouter::walk(int level, Ranks receivers, Source last, Index turn) {
   if (level == 0) return add(last, receivers.front());
   const std::vector<Ranks> inside = groups(level - 1, receivers, turn);
   for (const Ranks group : inside) last = walk(level - 1, group, last, turn / std::ssize(inside));
@@ -72,7 +72,7 @@ Router::Source Router::walk(int level, Ranks receivers, Source last, Index turn)
 
 // Whoever is free first sends to the next node, and both go on; then each node serves its own from the rank that it was
 // entered at.
-void Router::grow(int level, std::vector<Source> have, const std::vector<Ranks>& needy, Index turn) {
+void HopRouter::grow(int level, std::vector<Source> have, const std::vector<Ranks>& needy, Index turn) {
   std::ranges::stable_sort(have, {}, [&](const Source& s) { return std::tuple(s.free, load(level, s.rank)); });
   have.resize(std::min(have.size(), needy.size()));
   using Free = std::pair<Index, std::size_t>;  // step, place in `have`
@@ -94,13 +94,13 @@ void Router::grow(int level, std::vector<Source> have, const std::vector<Ranks>&
   }
 }
 
-RankId Router::entry(int level, Ranks receivers, Index turn) const {
+RankId HopRouter::entry(int level, Ranks receivers, Index turn) const {
   if (level == 0) return receivers.front();
   const std::vector<Ranks> inside = groups(level - 1, receivers, turn);
   return entry(level - 1, inside.front(), turn / std::ssize(inside));
 }
 
-Router::Source Router::least_loaded(int level, const std::vector<Source>& sources, Index turn) const {
+HopRouter::Source HopRouter::least_loaded(int level, const std::vector<Source>& sources, Index turn) const {
   const auto count = sources.size();
   const Source* least = nullptr;
   double least_load = 0;
@@ -116,14 +116,14 @@ Router::Source Router::least_loaded(int level, const std::vector<Source>& source
 
 // Seconds for which the links are taken that a message of the rank takes out of nodes below `level`, all together: the
 // slow ones decide, and between ranks that share those the fast ones.
-double Router::load(int level, RankId rank) const {
+double HopRouter::load(int level, RankId rank) const {
   double sum = 0;
   for (int k = 0; k < level; ++k)
     sum += out_seconds_[static_cast<std::size_t>(k)][static_cast<std::size_t>(topology_.node_of(k, rank))];
   return sum;
 }
 
-Router::Source Router::add(const Source& from, RankId to) {
+HopRouter::Source HopRouter::add(const Source& from, RankId to) {
   edges_.push_back({from.rank, to, from.edge, from.free});
   const int meeting = topology_.meeting_level(from.rank, to);
   for (int k = 0; k < meeting; ++k) {

@@ -18,9 +18,9 @@ struct RouteEdge {
 
 // Remembers what it has laid on every rank and link, and takes the least loaded of equally near holders. Confined; the
 // topology must outlive it.
-class Router {
+class HopRouter {
  public:
-  explicit Router(const Topology& topology);
+  explicit HopRouter(const Topology& topology);
 
   // `receivers` by ascending place, none of them a holder; the scheme is not star. `turn` moves where nodes are
   // entered, so that the parts of a piece enter at different ranks.

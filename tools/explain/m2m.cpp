@@ -21,7 +21,7 @@ std::string reductions_text(const M2MMap& map) {
 
 std::string targets_text(const Route& route) {
   std::string text;
-  for (const Endpoint& target : route.targets)
+  for (const RouteEnd& target : route.targets)
     text +=
         fmt::format("{}{}{}", text.empty() ? "" : ", ", target.rank.value(), route.is_local(target) ? " local" : "");
   return text.empty() ? "-" : text;
@@ -31,7 +31,7 @@ std::string routes_text(const M2MMap& map, const ShowOptions& options) {
   Index kinds[3] = {}, local = 0;
   for (const Route& route : map.routes()) {
     ++kinds[static_cast<int>(route.kind())];
-    local += std::ranges::count_if(route.targets, [&](const Endpoint& target) { return route.is_local(target); });
+    local += std::ranges::count_if(route.targets, [&](const RouteEnd& target) { return route.is_local(target); });
   }
   std::string text = heading("3. Routes, in the order in which all ranks go through them", options);
   text += indented(
@@ -66,7 +66,7 @@ std::string map_table(const M2MMap& map, const ShowOptions& options) {
   const Index limit = limit_of(all, options);
   std::vector<CellMove> moves;
   for (const Route& route : map.routes())
-    for (const Endpoint& target : route.targets)
+    for (const RouteEnd& target : route.targets)
       if (std::ssize(moves) < limit)
         moves.push_back(
             {route.source.rank, map.source_index(route.source.cell), target.rank, map.target_index(target.cell)});

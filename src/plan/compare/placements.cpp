@@ -33,8 +33,8 @@ bool Placements::in_axis_order() const {
   return std::ranges::all_of(dims, [](const std::vector<int>& axes) { return std::ranges::is_sorted(axes); });
 }
 
-Chunk chunk_of(const TensorOnMesh& tensor, Index n, std::span<const int> axes, std::span<const Index> coordinate) {
-  Chunk chunk{0, n};
+ChunkRange chunk_of(const TensorOnMesh& tensor, Index n, std::span<const int> axes, std::span<const Index> coordinate) {
+  ChunkRange chunk{0, n};
   for (const int axis : axes) {
     const Index part = ceil_div(chunk.length, tensor.axes[axis].size);
     const Index begin = std::min(part * coordinate[axis], chunk.length);
@@ -43,7 +43,8 @@ Chunk chunk_of(const TensorOnMesh& tensor, Index n, std::span<const int> axes, s
   return chunk;
 }
 
-Chunk chunk_of(const TensorOnMesh& tensor, const Placements& placements, int dim, std::span<const Index> coordinate) {
+ChunkRange chunk_of(const TensorOnMesh& tensor, const Placements& placements, int dim,
+                    std::span<const Index> coordinate) {
   return chunk_of(tensor, tensor.shape[dim], placements.dims[dim], coordinate);
 }
 

@@ -31,13 +31,14 @@ struct Placements {
 };
 
 // Elements of the chunk that `coordinate` has of `n`, cut by `axes` one after another.
-struct Chunk {
+struct ChunkRange {
   Index begin = 0;
   Index length = 0;
-  friend bool operator==(const Chunk&, const Chunk&) = default;
+  friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
 };
-Chunk chunk_of(const TensorOnMesh& tensor, Index n, std::span<const int> axes, std::span<const Index> coordinate);
-Chunk chunk_of(const TensorOnMesh& tensor, const Placements& placements, int dim, std::span<const Index> coordinate);
+ChunkRange chunk_of(const TensorOnMesh& tensor, Index n, std::span<const int> axes, std::span<const Index> coordinate);
+ChunkRange chunk_of(const TensorOnMesh& tensor, const Placements& placements, int dim,
+                    std::span<const Index> coordinate);
 
 Index local_elements(const TensorOnMesh& tensor, const Placements& placements, std::span<const Index> coordinate);
 // Of the fullest rank, which is the first.

@@ -14,9 +14,9 @@ namespace {
 struct Question {
   std::vector<Pool> pools{{}};
   std::vector<Index> pool_of;  // of each sender
-  std::vector<Part> parts;
+  std::vector<DealtPart> parts;
 
-  bool may_send(std::size_t sender, const Part& part) const {
+  bool may_send(std::size_t sender, const DealtPart& part) const {
     for (Index pool = pool_of[sender]; pool >= 0; pool = pools[static_cast<std::size_t>(pool)].parent)
       if (pool == part.pool) return true;
     return false;
@@ -27,7 +27,7 @@ struct Question {
     out += ", senders in";
     for (const Index pool : pool_of) out += " " + std::to_string(pool);
     out += ", parts";
-    for (const Part& part : parts) out += " " + std::to_string(part.elements) + "@" + std::to_string(part.pool);
+    for (const DealtPart& part : parts) out += " " + std::to_string(part.elements) + "@" + std::to_string(part.pool);
     return out;
   }
 };
@@ -36,7 +36,7 @@ struct Question {
 Index least_by_trying(const Question& question, std::vector<Index>& loads, std::size_t next, Index best) {
   if (next == question.parts.size()) return std::min(best, *std::ranges::max_element(loads));
   for (std::size_t sender = 0; sender < loads.size(); ++sender) {
-    const Part& part = question.parts[next];
+    const DealtPart& part = question.parts[next];
     if (!question.may_send(sender, part) || loads[sender] + part.elements >= best) continue;
     loads[sender] += part.elements;
     best = least_by_trying(question, loads, next + 1, best);
@@ -91,7 +91,7 @@ TEST(LeastLoad, IsTheLeastOfAllWaysInPools) {
       question.pool_of.push_back(random.below(std::ssize(question.pools)));
     const Index greatest = random.among(std::vector<Index>{1, 2, 6, 30, 1000});
     for (Index n = random.between(1, 7); n > 0; --n) {
-      const Part part{random.below(std::ssize(question.pools)), random.between(1, greatest)};
+      const DealtPart part{random.below(std::ssize(question.pools)), random.between(1, greatest)};
       for (std::size_t sender = 0; sender < question.pool_of.size(); ++sender)
         if (question.may_send(sender, part)) {
           question.parts.push_back(part);
@@ -124,7 +124,7 @@ TEST(LeastLoad, WhatMustStayInAPoolLeavesTheRestToOthers) {
 TEST(LeastLoad, EqualPartsAreDealtAtAnyNumber) {
   Question question;
   question.pool_of.assign(7, 0);
-  question.parts.assign(100000, Part{0, 5});
+  question.parts.assign(100000, DealtPart{0, 5});
   EXPECT_EQ(static_cast<Index>(least_load(question.pools, question.pool_of, question.parts)->greatest),
             (100000 + 6) / 7 * 5);
 }
@@ -143,7 +143,7 @@ TEST(LeastLoad, FewSizesAreDecidedInGreatNumbers) {
 TEST(LeastLoad, LoadsMayExceed64Bits) {
   Question question;
   question.pool_of.assign(2, 0);
-  question.parts.assign(10, Part{0, Index{1} << 62});
+  question.parts.assign(10, DealtPart{0, Index{1} << 62});
   EXPECT_EQ(least_load(question.pools, question.pool_of, question.parts)->greatest, Wide{5} << 62);
 }
 

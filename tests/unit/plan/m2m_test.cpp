@@ -78,8 +78,8 @@ TEST(M2M, KindsCountOtherRanksOnly) {
   const M2MMap map = map_of("f32[6] on (dp=2) {}", "f32[6] on (a=5) {}");
   ASSERT_EQ(map.routes().size(), 2u);
   const Route &even = map.routes()[0], &odd = map.routes()[1];
-  EXPECT_EQ(even.targets, (std::vector<Endpoint>{{RankId(0), 0}, {RankId(2), 0}, {RankId(4), 0}}));
-  EXPECT_EQ(odd.targets, (std::vector<Endpoint>{{RankId(1), 0}, {RankId(3), 0}}));
+  EXPECT_EQ(even.targets, (std::vector<RouteEnd>{{RankId(0), 0}, {RankId(2), 0}, {RankId(4), 0}}));
+  EXPECT_EQ(odd.targets, (std::vector<RouteEnd>{{RankId(1), 0}, {RankId(3), 0}}));
   EXPECT_EQ(even.kind(), RouteKind::many);
   EXPECT_EQ(odd.kind(), RouteKind::one);
   EXPECT_TRUE(even.is_local(even.targets[0]));
@@ -93,9 +93,9 @@ TEST(M2M, ReplicasOfShuffledMeshes) {
   const M2MMap map = map_of("f32[6] on (dp=3)@[7,2,5] {}", "f32[6] on (a=4)@[9,2,8,0] {}");
   ASSERT_EQ(map.routes().size(), 3u);
   EXPECT_EQ(map.find(RankId(2), std::vector<Index>{0})->targets,
-            (std::vector<Endpoint>{{RankId(9), 0}, {RankId(0), 0}}));
-  EXPECT_EQ(map.find(RankId(5), std::vector<Index>{0})->targets, (std::vector<Endpoint>{{RankId(2), 0}}));
-  EXPECT_EQ(map.find(RankId(7), std::vector<Index>{0})->targets, (std::vector<Endpoint>{{RankId(8), 0}}));
+            (std::vector<RouteEnd>{{RankId(9), 0}, {RankId(0), 0}}));
+  EXPECT_EQ(map.find(RankId(5), std::vector<Index>{0})->targets, (std::vector<RouteEnd>{{RankId(2), 0}}));
+  EXPECT_EQ(map.find(RankId(7), std::vector<Index>{0})->targets, (std::vector<RouteEnd>{{RankId(8), 0}}));
 }
 
 TEST(M2M, LinkedSubGroupsReduceTogether) {
@@ -104,7 +104,7 @@ TEST(M2M, LinkedSubGroupsReduceTogether) {
   ASSERT_EQ(map.routes().size(), 6u);
   for (Index rank = 0; rank < 6; ++rank) {
     const Route& route = map.routes()[static_cast<std::size_t>(rank)];
-    EXPECT_EQ(route.source, (Endpoint{RankId(rank), 0}));
+    EXPECT_EQ(route.source, (RouteEnd{RankId(rank), 0}));
     EXPECT_EQ(route.kind(), rank < 2 ? RouteKind::one : RouteKind::reduce_only) << rank;
   }
   EXPECT_EQ(map.source_partial_reductions(), (std::vector<PartialReduction>{{0, ReduceOp::sum}, {1, ReduceOp::sum}}));
