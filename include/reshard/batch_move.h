@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reshard/batch_plan.h"
@@ -38,12 +39,12 @@ class BatchMove {
   // nothing. After an error this and the world cannot go on.
   Traffic run();
 
-  const BatchPlan& plan() const { return plan_; }
+  const BatchPlan& plan() const { return *plan_; }
 
  private:
   World* world_;
-  BatchPlan plan_;
-  Executor executor_;
+  std::optional<BatchPlan> plan_;
+  std::optional<Executor> executor_;
   std::uint64_t runs_ = 0;
 };
 

@@ -62,6 +62,14 @@ class World {
   Index cached_programs() const;
 
  private:
+  friend class BatchMove;
+  // Collective. `act` once all ranks agree on `call` and none has thrown in `prepare`.
+  void together(const std::string& call, const std::function<void()>& prepare,
+                const std::function<void(Clock::time_point)>& act);
+  void check_own(const Tensor& tensor) const;
+  // Throws once the world cannot go on, which give_up() makes so.
+  void check_whole(const std::string& call) const;
+  void give_up(const std::string& why);
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -55,22 +55,44 @@ std::string name_of(const BatchPlan& plan, const std::vector<WindowId>& windows)
 
 }  // namespace
 
-BatchMove::BatchMove(World& world, const std::vector<Pair>& pairs, BatchOptions options)
-    : world_(&world),
-      plan_(batch_of(pairs), options),
-      executor_(batch_program(plan_, world.rank(), world.ranks()), world.endpoint()) {
-  const auto deadline = Clock::now() + world.timeout();
-  Endpoint& endpoint = world.endpoint();
-  Binding binding{.windows = windows_of(plan_, pairs), .signals = {}};
-  binding.windows.push_back(endpoint.create_window(name_of(plan_, binding.windows), staging_bytes(plan_), deadline));
-  for (const char* signal : {"batch ready", "batch done"})
-    binding.signals.push_back(endpoint.create_signal(signal, world.ranks(), deadline));
-  executor_.bind(std::move(binding));
+BatchMove::BatchMove(World& world, const std::vector<Pair>& pairs, BatchOptions options) : world_(&world) {
+  std::optional<Error> fault;
+  std::string call;
+  Binding binding;
+  try {
+    for (const auto& [source, target] : pairs) {
+      if (source != nullptr) world.check_own(*source);
+      if (target != nullptr) world.check_own(*target);
+    }
+    plan_.emplace(batch_of(pairs), options);
+    binding.windows = windows_of(*plan_, pairs);
+    call = name_of(*plan_, binding.windows);
+  } catch (const Error& error) {
+    fault = error;
+    call = fmt::format("batch: {}", error.what());  // differs from what the others say, unless all say it
+  }
+  const auto prepare = [&] {
+    if (fault) throw *fault;
+    executor_.emplace(batch_program(*plan_, world.rank(), world.ranks()), world.endpoint());
+  };
+  world.together(call, prepare, [&](Clock::time_point deadline) {
+    Endpoint& endpoint = world.endpoint();
+    binding.windows.push_back(endpoint.create_window("batch staging", staging_bytes(*plan_), deadline));
+    for (const char* signal : {"batch ready", "batch done"})
+      binding.signals.push_back(endpoint.create_signal(signal, world.ranks(), deadline));
+    executor_->bind(std::move(binding));
+  });
 }
 
 Traffic BatchMove::run() {
-  executor_.run(runs_++, Clock::now() + world_->timeout());
-  return executor_.traffic();
+  world_->check_whole("batch");
+  try {
+    executor_->run(runs_++, Clock::now() + world_->timeout());
+  } catch (const Error& error) {
+    world_->give_up(error.what());  // signals and staging are in an unknown state
+    throw;
+  }
+  return executor_->traffic();
 }
 
 }  // namespace reshard

@@ -40,13 +40,10 @@ std::vector<std::int64_t> CallCheck::agree(std::string_view call, std::span<cons
                                            Clock::time_point deadline) {
   ++calls_;
   released = shown(released);
-  publish(call, released);
   const RankId self = endpoint_->rank();
-  for (Index i = 1; i < endpoint_->ranks(); ++i) {
-    const RankId peer((self.value() + i) % endpoint_->ranks());
-    endpoint_->notify(peer, signal_, self.value(), calls_, Endpoint::Update::set);
-  }
   const std::uint64_t expected = fingerprint(call, calls_);
+  publish(expected, call, released);
+  tell_all();
   std::vector<std::int64_t> common(released.begin(), released.end());
   std::vector<std::uint64_t> seen(static_cast<std::size_t>(endpoint_->ranks()), expected);
   for (RankId peer(0); peer < RankId(endpoint_->ranks()); ++peer) {
@@ -71,9 +68,37 @@ std::span<const std::int64_t> CallCheck::shown(std::span<const std::int64_t> rel
   return calls_ % 2 == 0 ? released.first(room) : released.last(room);
 }
 
-void CallCheck::publish(std::string_view call, std::span<const std::int64_t> released) {
+void CallCheck::settle(const std::optional<Error>& fault, Clock::time_point deadline) {
+  ++calls_;
+  publish(fault ? 1 + static_cast<std::uint64_t>(fault->code()) : 0, fault ? fault->what() : "", {});
+  tell_all();
+  std::optional<RankId> first;
+  Index faults = 0;
+  for (RankId peer(0); peer < RankId(endpoint_->ranks()); ++peer) {
+    if (peer != endpoint_->rank())
+      endpoint_->wait(signal_, peer.value(), calls_, Endpoint::Until::greater_equal, deadline);
+    if (read(peer, offsetof(Record, released_count)).fingerprint == 0) continue;
+    if (!first) first = peer;
+    ++faults;
+  }
+  if (!first) return;
+  const Record record = read(*first, sizeof(Record));  // its own too: the same text everywhere
+  const std::string_view text(record.text.data(), record.text_bytes);
+  throw Error(static_cast<Code>(record.fingerprint - 1),
+              faults == endpoint_->ranks() ? std::string(text) : fmt::format("rank {}: {}", first->value(), text));
+}
+
+void CallCheck::tell_all() {
+  const RankId self = endpoint_->rank();
+  for (Index i = 1; i < endpoint_->ranks(); ++i) {
+    const RankId peer((self.value() + i) % endpoint_->ranks());
+    endpoint_->notify(peer, signal_, self.value(), calls_, Endpoint::Update::set);
+  }
+}
+
+void CallCheck::publish(std::uint64_t fingerprint, std::string_view call, std::span<const std::int64_t> released) {
   Record record;
-  record.fingerprint = fingerprint(call, calls_);
+  record.fingerprint = fingerprint;
   std::ranges::copy(released, record.released.begin());
   record.released_count = static_cast<std::int64_t>(released.size());
   record.text_bytes = std::min(call.size(), record.text.size());

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "reshard/error.h"
 #include "reshard/fabric.h"
 
 namespace reshard {
@@ -24,13 +26,17 @@ class CallCheck {
   // every rank passed, or some of them if they are many; the others follow at later calls.
   std::vector<std::int64_t> agree(std::string_view call, std::span<const std::int64_t> released,
                                   Clock::time_point deadline);
+  // Collective, after agree(): whether every rank could prepare the call. If one could not, every rank throws the error
+  // of the first that could not.
+  void settle(const std::optional<Error>& fault, Clock::time_point deadline);
   // Calls agreed on so far.
   std::uint64_t calls() const { return calls_; }
 
  private:
   struct Record;
   std::span<const std::int64_t> shown(std::span<const std::int64_t> released) const;
-  void publish(std::string_view call, std::span<const std::int64_t> released);
+  void publish(std::uint64_t fingerprint, std::string_view text, std::span<const std::int64_t> released);
+  void tell_all();
   // Reads the first `bytes` bytes of the record of `peer`.
   Record read(RankId peer, Index bytes);
   [[noreturn]] void disagree(RankId first, RankId second);

@@ -1,6 +1,7 @@
 #include "reshard/world.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/fail.h"
@@ -53,11 +54,28 @@ struct World::State {
   // Runs `act(deadline)` once all ranks agree on `call`.
   template <class Act>
   auto collective(const std::string& call, Act act);
+  // Runs `prepare`, which communicates nothing; throws on every rank if it throws on one.
+  template <class Prepare>
+  void prepare_together(Prepare prepare, Clock::time_point deadline) {
+    std::optional<Error> fault;
+    try {
+      prepare();
+    } catch (const Error& error) {
+      fault = error;
+    } catch (const std::exception& error) {
+      fault.emplace(Code::internal, error.what());
+    }
+    calls.settle(fault, deadline);
+  }
   // Destroys the windows of tensors that every rank has let go of.
   void free_windows(const std::vector<std::int64_t>& numbers, Clock::time_point deadline);
   Move& move_for(const Tensor& source, const Tensor& target, const PlanOptions& plan, Clock::time_point deadline);
   Traffic run(Move& move, WindowId source, WindowId target, Clock::time_point deadline);
   void check_own(const Tensor& tensor) const;
+  void check_whole(const std::string& call) const {
+    if (!broken.empty())
+      fail(Code::peer_lost, "{}: this world cannot go on since an earlier call failed: {}", call, broken);
+  }
 
   Endpoint& endpoint;
   WorldOptions options;
@@ -78,14 +96,14 @@ struct World::State {
 
 template <class Act>
 auto World::State::collective(const std::string& call, Act act) {
-  if (!broken.empty())
-    fail(Code::peer_lost, "{}: this world cannot go on since an earlier call failed: {}", call, broken);
+  check_whole(call);
   try {
     const auto until = deadline();
     free_windows(calls.agree(call, released->numbers(), until), until);
     return act(until);
   } catch (const Error& error) {
-    if (error.code() == Code::invalid_argument || error.code() == Code::unsupported) throw;
+    // What all ranks refuse together, or what no rank has memory for, leaves them in step.
+    if (error.code() == Code::invalid_argument || error.code() == Code::unsupported || error.code() == Code::io) throw;
     broken = error.what();
     throw Error(error.code(), fmt::format("{}: {}", call, error.what()));
   }
@@ -104,14 +122,18 @@ Move& World::State::move_for(const Tensor& source, const Tensor& target, const P
                              Clock::time_point deadline) {
   const std::string key = fmt::format("{}\n{}\n{}", source.layout_text(), target.layout_text(), text_of(plan));
   if (const auto known = moves.find(key); known != moves.end()) return known->second;
-  const std::vector<Layout> layouts = stages(source.layout(), target.layout());
+  std::vector<Layout> layouts;
   Move move;
-  for (std::size_t stage = 1; stage < layouts.size(); ++stage) {
-    const Program program =
-        redistribute_program(layouts[stage - 1], layouts[stage], endpoint.rank(), endpoint.ranks(), plan);
-    move.stages.push_back(
-        {Executor(program, endpoint), program.windows.size() > 2 ? program.windows[2].bytes : std::vector<Index>{}});
-  }
+  const auto prepare = [&] {
+    layouts = stages(source.layout(), target.layout());
+    for (std::size_t stage = 1; stage < layouts.size(); ++stage) {
+      const Program program =
+          redistribute_program(layouts[stage - 1], layouts[stage], endpoint.rank(), endpoint.ranks(), plan);
+      move.stages.push_back(
+          {Executor(program, endpoint), program.windows.size() > 2 ? program.windows[2].bytes : std::vector<Index>{}});
+    }
+  };
+  prepare_together(prepare, deadline);
   // Only once nothing can be refused any more: windows are made by all ranks together.
   for (std::size_t stage = 1; stage + 1 < layouts.size(); ++stage)
     move.between.push_back(
@@ -184,12 +206,20 @@ Tensor World::allocate(const Layout& layout, std::string name) {
 
 Traffic World::move(const Tensor& source, Tensor& target, const PlanOptions& options) {
   State& s = *state_;
-  s.check_own(source);
-  s.check_own(target);
-  const std::string call =
-      fmt::format("redistribute {} #{} {} -> {} #{} {}, {}", source.name(), source.part_->number, source.layout_text(),
-                  target.name(), target.part_->number, target.layout_text(), text_of(options));
+  std::optional<Error> fault;
+  std::string call;
+  try {
+    s.check_own(source);
+    s.check_own(target);
+    call =
+        fmt::format("redistribute {} #{} {} -> {} #{} {}, {}", source.name(), source.part_->number,
+                    source.layout_text(), target.name(), target.part_->number, target.layout_text(), text_of(options));
+  } catch (const Error& error) {
+    fault = error;
+    call = fmt::format("redistribute: {}", error.what());  // differs from what the others say, unless all say it
+  }
   return s.collective(call, [&](Clock::time_point deadline) {
+    if (fault) throw *fault;
     if (source.part_->number == target.part_->number) {
       fail(Code::invalid_argument, "tensor {} cannot be moved into itself; allocate another as the target",
            source.name());
@@ -197,6 +227,21 @@ Traffic World::move(const Tensor& source, Tensor& target, const PlanOptions& opt
     return s.run(s.move_for(source, target, options, deadline), source.window(), target.window(), deadline);
   });
 }
+
+void World::together(const std::string& call, const std::function<void()>& prepare,
+                     const std::function<void(Clock::time_point)>& act) {
+  State& s = *state_;
+  s.collective(call, [&](Clock::time_point deadline) {
+    s.prepare_together(prepare, deadline);
+    act(deadline);
+  });
+}
+
+void World::check_own(const Tensor& tensor) const { state_->check_own(tensor); }
+
+void World::check_whole(const std::string& call) const { state_->check_whole(call); }
+
+void World::give_up(const std::string& why) { state_->broken = why; }
 
 Tensor redistribute(World& world, const Tensor& source, const Layout& target, const PlanOptions& options) {
   Tensor result = world.allocate(target, source.name());
