@@ -3,18 +3,31 @@
 # A GoogleTest program; every TEST in it is a ctest test of its own. LABELS choose the lanes: `thread` and `fabric` run
 # under the thread sanitizer, `exhaustive` is left out under the address sanitizer.
 # Programs that their lane would not run are not part of its build.
+# What most of them include is compiled once, with the program reshard_test_headers, which does nothing.
 function(reshard_test)
   cmake_parse_arguments(TEST "" "NAME" "SOURCES;USES;LINKS;LABELS" ${ARGN})
   add_executable(${TEST_NAME} ${TEST_SOURCES})
-  target_compile_options(${TEST_NAME} PRIVATE -O1)  # compiles in 3/4 of the time; what is slow lies in the layers
+  reshard_test_options(${TEST_NAME})
+  if(NOT TARGET reshard_test_headers)
+    file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cpp "int main() {}\n")
+    add_executable(reshard_test_headers ${PROJECT_BINARY_DIR}/test_headers.cpp)
+    reshard_test_options(reshard_test_headers)
+    target_precompile_headers(reshard_test_headers PRIVATE <fmt/format.h> <fmt/ranges.h> <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${TEST_NAME} REUSE_FROM reshard_test_headers)
   list(TRANSFORM TEST_USES PREPEND reshard_)
-  target_link_libraries(${TEST_NAME} PRIVATE reshard_flags ${TEST_USES} ${TEST_LINKS} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${TEST_NAME} PRIVATE ${TEST_USES} ${TEST_LINKS})
   if(NOT TEST_LABELS MATCHES "${RESHARD_TEST_LABELS}" OR (RESHARD_SANITIZE AND TEST_LABELS MATCHES "exhaustive"))
     set_target_properties(${TEST_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
   endif()
   list(TRANSFORM TEST_LABELS PREPEND "LABELS;")  # one property each: gtest_discover_tests drops all of a list but the first
   gtest_discover_tests(${TEST_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES ${TEST_LABELS})
+endfunction()
+
+function(reshard_test_options NAME)
+  target_compile_options(${NAME} PRIVATE -O1)  # compiles in 3/4 of the time; what is slow lies in the layers
+  target_link_libraries(${NAME} PRIVATE reshard_flags fmt::fmt GTest::gmock GTest::gtest_main)
 endfunction()
 
 # reshard_fuzz(NAME layout_text SOURCES layout_text.cpp USES layout)
