@@ -19,10 +19,11 @@ template <class... Args>
 }
 
 void check_cost(const std::string& where, std::string_view whose, const LinkCost& link) {
-  if (!(link.alpha >= 0) || !std::isfinite(link.alpha))
-    refuse(where, "{}: alpha is {} s; give the seconds that a message costs, 0 or more", whose, link.alpha);
-  if (!(link.rate > 0) || !std::isfinite(link.rate))
-    refuse(where, "{}: rate is {} bytes/s; give more than 0", whose, link.rate);
+  constexpr double kGreatest = 1e18, kLeast = 1e-3;  // so that no sum of a move overflows
+  if (!(link.alpha >= 0 && link.alpha <= kGreatest))
+    refuse(where, "{}: alpha is {} s; give the seconds that a message costs, 0 to {}", whose, link.alpha, kGreatest);
+  if (!(link.rate >= kLeast && link.rate <= kGreatest))
+    refuse(where, "{}: rate is {} bytes/s; give {} to {}", whose, link.rate, kLeast, kGreatest);
 }
 
 bool is_name(std::string_view text) {

@@ -54,6 +54,14 @@ TEST(MegatronErrors, GroupsThatAreNoGridOverlap) {
               AllOf(HasSubstr("source ranks 0 and 2"), HasSubstr("overlap"), HasSubstr("'w'")));
 }
 
+TEST(MegatronErrors, OneTensorOfARankListedTwice) {
+  EXPECT_EQ(refusal(rosters({whole(0, {8})}, {whole(4, {8}), whole(5, {8}), whole(4, {8})})),
+            "tensor 'w': two target records of rank 4 are both locally 'w'; list each tensor of a rank once, and check "
+            "owner_rank");
+  EXPECT_THAT(refusal(rosters({whole(0, {8}), whole(0, {8})}, {whole(4, {8})})),
+              HasSubstr("two source records of rank 0"));
+}
+
 TEST(MegatronErrors, MembersThatDiffer) {
   const auto of = [](const Parameter& first, const Parameter& second) {
     return refusal(rosters({first, second}, {whole(9, {8})}));

@@ -66,6 +66,11 @@ void Holdings::sort_records(std::vector<Index> records) {
            "tensor '{}': {} rank {} holds two different tensors of this name, locally '{}' and '{}'; names must be "
            "those of the whole model, with its numbers of layers and experts",
            name_, side_, parameter(record).owner.value(), parameter(records_.back()).name, parameter(record).name);
+    if (again && parameter(records_.back()).name == parameter(record).name)
+      fail(Code::invalid_argument,
+           "tensor '{}': two {} records of rank {} are both locally '{}'; list each tensor of a rank once, and check "
+           "owner_rank",
+           name_, side_, parameter(record).owner.value(), parameter(record).name);
     if (!again || side_ == "target") records_.push_back(record);
   }
 }

@@ -131,7 +131,11 @@ class Groups {
  private:
   RankGroup shared(const std::vector<Index>& listed, Index offset, const char* name, std::string_view where) {
     std::vector<RankId> ranks;
-    for (const Index rank : listed) ranks.push_back(RankId(rank) + offset);
+    for (const Index rank : listed) {
+      if (rank < 0 || rank > INT64_MAX - offset)
+        fail(Code::corrupt, "{}: \"{}\": {} is no rank with offset {}", where, name, rank, offset);
+      ranks.push_back(RankId(rank) + offset);
+    }
     RankGroup& group = known_[ranks];
     if (group.given()) return group;
     try {

@@ -125,6 +125,8 @@ TEST(Topology, RefusesWhatMakesNoSense) {
   EXPECT_THAT(with([](auto& s) { s.levels[1].name = "2nd"; }), HasSubstr("no digit first"));
   EXPECT_THAT(with([](auto& s) { s.levels[1].link.rate = 0; }), HasSubstr("level 'host': rate is 0"));
   EXPECT_THAT(with([](auto& s) { s.levels[1].link.alpha = -1; }), HasSubstr("alpha is -1"));
+  EXPECT_THAT(with([](auto& s) { s.levels[1].link.alpha = 1e308; }), HasSubstr("alpha is 1e+308"));
+  EXPECT_THAT(with([](auto& s) { s.levels[1].link.rate = 1e-308; }), HasSubstr("rate is 1e-308"));
   EXPECT_THAT(with([](auto& s) {
                 s.levels[2].nodes[1].members = {{0, 2}};
               }),
