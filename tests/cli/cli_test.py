@@ -186,6 +186,10 @@ class Errors(unittest.TestCase):
                                "targets": {"rank_offset": 8, "parameters": targets}})
 
         self.refused(["megatron", "-"], "no JSON", stdin="{")
+        self.refused(["megatron", "tests/data/megatron/windows.json", "--rank", "99"], "--rank 99", "no record")
+        self.refused(["megatron", "-"], "-1", "no rank with offset 4", stdin=json.dumps(
+            {"groups": {"g": [-1, 0]}, "sources": {"parameters": []}, "targets": {
+                "rank_offset": 4, "parameters": [record | {"is_tp": True, "tensor_parallel_group_ranks": "g"}]}}))
         self.refused(["megatron", "-"], "sources: parameter 0, 'w'", "\"shap\"",
                      stdin=rosters([record | {"shap": [3]}], [record]))
         self.refused(["megatron", "-"], "'w'", "[3]", "[4]", stdin=rosters([record], [record | {"shape": [4]}]))
@@ -210,6 +214,7 @@ class Errors(unittest.TestCase):
         self.refused(["explain", "f32[4] on (a=2) {a: partial(sum)}", "f32[4] on (a=2) {0: a}"], "partial")
         self.refused(["plan", "f32[4] on (a=4) {a: partial(sum)}", "f32[4] on (a=4)", "--out", "-"], "two plans",
                      "f32[4] on (a=4) {0: a}")
+        self.refused(["plan", ROWS, BLOCKS, "--ranks-per-host", "99999999999999999999"], "--ranks-per-host", "whole number")
         self.refused(["plan", "complex64[4] on (a=2) {a: partial(max)}", "complex64[4] on (a=2)"], "complex64", "max")
         self.refused(["explain", ROWS, "--m2m"], "two layouts")
         self.refused(["explain", "f32[10] on (a=4) {0: a}", "f32[10] on (a=5) {0: a}", "--m2m"], "dimension 0", "plan()")

@@ -23,7 +23,7 @@ struct Request {
 
 // A layout says what it lies on; anything else is a file.
 BoxList boxes_named(const std::string& name) {
-  if (name.find(" on ") != std::string::npos) return boxes_of(layout(name));
+  if (name.find("] on") != std::string::npos) return boxes_of(layout(name));
   return box_list_from_json(read_file(name));
 }
 
@@ -105,7 +105,7 @@ void add_boxes(CLI::App& app, Action& action) {
       ->type_name("BOXES");
   command->add_flag("--json", request->json, "Print as JSON: of one list the list itself, of two the transfers");
   command->footer(
-      "Exit codes: 0 done, 1 with holes or overlaps, 2 no boxes.\nExamples:\n"
+      "Exit codes: 0 done, 1 one list with holes or overlaps, 2 no boxes, or none to plan with.\nExamples:\n"
       "  reshard boxes \"f32[6,4] on (a=2, b=2) {0: a, 1: b}\"\n"
       "  reshard boxes \"f32[6,4] on (a=3) {0: a}\" --json | reshard boxes - \"f32[6,4] on (b=2) {1: b}\"");
   command->callback([request, &action] {

@@ -90,11 +90,13 @@ std::string share_text(Index part, Index all) {
 std::string comparison_text(const Layout& source, const Layout& target, const Comparison& comparison) {
   const bool padded = std::ranges::any_of(comparison.movers, [](const MoverCost& cost) { return cost.padding > 0; });
   std::string out = fmt::format(
-      "   source        {}{}\n   target        {}{}\n   lower bound   {} received by {}\n"
+      "   source        {}{}\n   target        {}{}\n   lower bound   {} received by {}{}\n"
       "   both shards   {} on one rank\n\n",
       source.text(), placements_suffix(comparison.source_placements), target.text(),
       placements_suffix(comparison.target_placements), bytes_text(comparison.needed),
-      count_text(std::ssize(comparison.ranks), "rank"), bytes_text(comparison.both_shards));
+      count_text(std::ssize(comparison.ranks), "rank"),
+      source.has_partial() ? ", if all terms go straight to their target; reshard plan may reduce them on the way" : "",
+      bytes_text(comparison.both_shards));
   std::vector<std::string> headings{"method", "receives>", "× bound>", "steps>", "peak × shards>", "how"};
   if (padded) headings.insert(headings.begin() + 2, "of it padding>");
   Table table(headings);

@@ -7,6 +7,7 @@
 #include "explain/explained.h"
 #include "explain/m2m.h"
 #include "explain/trace.h"
+#include "options/whole_number.h"
 #include "output/output.h"
 #include "plan/plan_flags.h"
 #include "reshard/notation.h"
@@ -85,10 +86,10 @@ void add_explain(CLI::App& app, Action& action) {
   const auto trace = command->add_flag("--trace", request->trace, "Print how the m2m map is found, in six steps");
   command->add_option("--color", request->color, "auto, always or never; auto heeds NO_COLOR")->type_name("WHEN");
   command->add_option("--rows", request->rows, "Rows of each picture and table, 0 for all (16)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N");
   command->add_option("--width", request->width, "Columns to fill instead of the terminal's")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->type_name("N");
   request->plan.add_to(*command);
   m2m->excludes(trace);

@@ -1,9 +1,12 @@
 // reshard megatron ROSTERS.json
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 
 #include "command.h"
 #include "megatron/report.h"
+#include "options/whole_number.h"
 #include "output/output.h"
 
 namespace reshard::cli {
@@ -21,6 +24,14 @@ struct Request {
   bool verify = false, layouts = false, json = false;
 };
 
+// Refused if no record is of this rank: one that was mistyped would look like one without work.
+RankId rank_of(const megatron::Rosters& rosters, RankId rank) {
+  for (const megatron::Roster* side : {&rosters.sources, &rosters.targets})
+    for (const megatron::Parameter& parameter : side->parameters)
+      if (parameter.owner == rank) return rank;
+  throw Error(Code::invalid_argument, fmt::format("--rank {}: no record of either side is of this rank", rank.value()));
+}
+
 int run(const Request& request) {
   if (request.verify && request.rank >= 0)
     throw Error(Code::invalid_argument, "--verify proves the plan of all ranks; leave --rank out");
@@ -29,7 +40,7 @@ int run(const Request& request) {
   ShardReport report;
   report.rosters = {megatron::with_names(read.sources), megatron::with_names(read.targets)};
   megatron::ShardPlanner planner(report.rosters, options);
-  if (request.rank >= 0) report.rank = RankId(request.rank);
+  if (request.rank >= 0) report.rank = rank_of(report.rosters, RankId(request.rank));
   report.plan = report.rank ? planner.plan(*report.rank) : planner.plan();
   report.layouts = request.layouts;
   report.verified = request.verify;
@@ -60,7 +71,7 @@ void add_megatron(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(kReadings))
       ->type_name("READING");
   command->add_option("--rank", request->rank, "Only what this rank sends and receives, derived as it would alone")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("RANK");
   command->add_flag("--verify", request->verify, "Also prove the plan right; exit 1 if it is not");
   command->add_flag("--layouts", request->layouts, "Also both sides of every tensor as layouts, for reshard plan");

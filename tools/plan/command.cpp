@@ -73,6 +73,7 @@ PlanReport plan_tensor(const Request& request) {
   report.policy = request.plan.policy;
   report.distinct = 1;
   report.staged = plans.size() > 1;
+  if (report.staged) report.target_ranks = ranks_of_either(source.mesh(), target.mesh());
   report.totals.count(source, 1);
   for (const Plan& plan : plans) {
     const Certificate certificate = plan.certificate();

@@ -76,6 +76,7 @@ void add_pending(PlanReport& report, const Layout& source, const Layout& target,
   });
   ++report.distinct;
   report.staged = report.staged || plans.size() > 1;
+  if (report.staged) report.target_ranks = ranks_of_either(source.mesh(), target.mesh());
   report.totals.count(source, std::ssize(names));
   for (const Plan& plan : plans) {
     const Certificate certificate = plan.certificate();

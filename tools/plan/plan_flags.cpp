@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "options/whole_number.h"
 #include "reshard/error.h"
 
 namespace reshard::cli {
@@ -24,12 +25,12 @@ void PlanFlags::add_to(CLI::App& command) {
   command.add_option("--policy", policy, fmt::format("Which of several copies sends: {} (local)", policy_names()))
       ->type_name("POLICY");
   command.add_option("--ranks-per-host", ranks_per_host, "Ranks that share a host; 0 if unknown (0)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N");
   command
       .add_option("--ranks-per-rack", ranks_per_rack,
                   "Ranks that share a rack, a multiple of those that share a host; 0 if unknown (0)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N");
 }
 

@@ -38,6 +38,9 @@ class Totals {
   std::vector<RankBytes> busiest(Index RankBytes::*bytes, std::size_t count) const;
 };
 
+// Ranks of one mesh or the other: in two stages both receive.
+Index ranks_of_either(const Mesh& a, const Mesh& b);
+
 // One of the plans that together move one tensor.
 struct StageReport {
   std::string target;

@@ -62,6 +62,12 @@ std::vector<RankMessage> Totals::packed() const {
   return packed;
 }
 
+Index ranks_of_either(const Mesh& a, const Mesh& b) {
+  Index ranks = a.size();
+  for (Index ordinal = 0; ordinal < b.size(); ++ordinal) ranks += !a.contains(b.rank_at_ordinal(ordinal));
+  return ranks;
+}
+
 double Totals::imbalance(Index RankBytes::*bytes, Index ranks_of_side) const {
   Index total = 0, greatest = 0;
   for (const auto& [rank, entry] : ranks) {
