@@ -1,9 +1,9 @@
 // The JSON form of plans: {"format": "reshard plan 1", "source": layout, "target": layout, "policy": .., "transfers":
 // [{"source": rank, "target": rank, "dims": [[[source, target, length], ..], ..]}, ..]}.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/fail.h"
+#include "plan/json_fields.h"
 #include "reshard/plan.h"
 
 namespace reshard {
@@ -23,27 +23,6 @@ ordered_json transfer_json(const Transfer& transfer) {
     dims.push_back(std::move(list));
   }
   return {{"source", transfer.source.value()}, {"target", transfer.target.value()}, {"dims", std::move(dims)}};
-}
-
-const json& field(const json& object, const char* key, const std::string& where) {
-  if (!object.is_object() || !object.contains(key)) fail(Code::corrupt, "{}: \"{}\" is missing", where, key);
-  return object.at(key);
-}
-
-// Values read from outside may be deep or long: only numbers are quoted.
-std::string shown(const json& value) {
-  return value.is_number() ? value.dump() : "a value of type " + std::string(value.type_name());
-}
-
-Index number(const json& value, const std::string& where) {
-  if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
-    fail(Code::corrupt, "{}: {} is no 64-bit integer", where, shown(value));
-  return value.get<Index>();
-}
-
-std::string string(const json& value, const std::string& where) {
-  if (!value.is_string()) fail(Code::corrupt, "{}: {} is no string", where, shown(value));
-  return value.get<std::string>();
 }
 
 Span span_of(const json& value, const std::string& where) {
