@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <regex>
 
 #include "oracle/ownership.h"
 #include "plan/compare/cheapest_route.h"
@@ -240,8 +239,18 @@ TEST(CompareExhaustive, TheSearchFindsWhatRelaxingAllEdgesFinds) {
 TEST(CompareExhaustive, OnThreeAxesToo) { compare_all_with_oracle({2, 2, 2}, {8}); }
 
 Layout layout_at(const Layout& like, const std::string& placements) {
-  static const std::regex kShard("S([0-9]+)");
-  return from_dtensor(like.dtype(), like.shape(), like.mesh(), std::regex_replace(placements, kShard, "S($1)"));
+  const auto is_digit = [&](std::size_t k) {
+    return k < placements.size() && placements[k] >= '0' && placements[k] <= '9';
+  };
+  std::string spelled;  // S0 as S(0)
+  for (std::size_t k = 0; k < placements.size();) {
+    spelled += placements[k];
+    if (placements[k++] != 'S' || !is_digit(k)) continue;
+    spelled += '(';
+    while (is_digit(k)) spelled += placements[k++];
+    spelled += ')';
+  }
+  return from_dtensor(like.dtype(), like.shape(), like.mesh(), spelled);
 }
 
 // Whatever the sizes: a way starts and ends where it should, and brings each rank what its placements say, and padding.
