@@ -28,9 +28,6 @@ endfunction()
 function(reshard_test_options NAME)
   target_compile_options(${NAME} PRIVATE -O1)  # compiles in 3/4 of the time; what is slow lies in the layers
   target_link_libraries(${NAME} PRIVATE reshard_flags fmt::fmt GTest::gmock GTest::gtest_main)
-  if(RESHARD_SANITIZE MATCHES "undefined")
-    target_compile_options(${NAME} PRIVATE -fno-sanitize=undefined)  # of the layers, not of their tests: half the time
-  endif()
 endfunction()
 
 # reshard_fuzz(NAME layout_text SOURCES layout_text.cpp USES layout)
