@@ -122,7 +122,7 @@ inline std::vector<std::string> chunk_faults(const ChunkRounds& rounds, const st
     }
     if (message.bytes == 0) continue;
     ++remote;
-    const Index whole = (message.bytes + rounds.least - 1) / rounds.least * rounds.least;
+    const Index whole = ((message.bytes - 1) / rounds.least + 1) * rounds.least;
     sent[message.source] += message.bytes;
     received[message.target] += message.bytes;
     sent_whole[message.source] += whole;
