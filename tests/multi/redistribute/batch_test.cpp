@@ -168,7 +168,7 @@ TEST_P(Batches, RanksThatDisagreeAreRefused) {
     Tensor a = world.allocate(l, "a"), b = world.allocate(l, "b");
     Tensor c = world.allocate(m), d = world.allocate(m);
     using Pairs = std::vector<BatchMove::Pair>;
-    expect_refused(world, "ranks disagree", [&] {
+    expect_refused(world, "made different calls", [&] {
       BatchMove(world, first ? Pairs{{&a, &c}, {&b, &d}} : Pairs{{&a, &d}, {&b, &c}});
     });
   });
