@@ -34,18 +34,10 @@ void check(const Request& request) {
   const bool model = !request.model.list.empty();
   if (!model && request.packing.pack_below != BatchOptions{}.pack_below)
     refuse("--pack-below goes with --model: one tensor has one transfer between two ranks");
-  if (model && !request.source.empty()) refuse("give two layouts or --model, not both (see reshard plan --help)");
-  if (!model && request.target.empty())
-    refuse("give two layouts, or --model LIST --from A.yaml --to B.yaml (see reshard plan --help)");
-  if (model && (request.model.from.empty() || request.model.to.empty()))
-    refuse("--model needs --from A.yaml and --to B.yaml: how the model lies on each side");
+  request.model.check_beside(request.source, request.target, "plan");
   if (model && !request.out.empty()) refuse("--out writes the plan of one tensor; give two layouts instead of --model");
   if (model && request.relabel)
     refuse("--relabel orders the ranks for one tensor; give two layouts instead of --model");
-  if (!model && !(request.model.from + request.model.to + request.model.from_mesh + request.model.to_mesh +
-                  request.model.config + request.model.shapes)
-                     .empty())
-    refuse("--from, --to, --from-mesh, --to-mesh, --config and --shapes go with --model");
 }
 
 PlanReport plan_tensor(const Request& request) {
@@ -117,19 +109,9 @@ void add_plan(CLI::App& app, Action& action) {
                                          "What a move costs, for one tensor or a whole model: bytes, messages, "
                                          "busiest ranks");
   const auto request = std::make_shared<Request>();
-  ModelRequest& model = request->model;
   command->add_option("source", request->source, "Layout, as text")->type_name("LAYOUT");
   command->add_option("target", request->target, "Layout to move to")->type_name("LAYOUT");
-  command
-      ->add_option("--model", model.list,
-                   "A checkpoint, an index with --shapes, or a NAME.shapes.tsv: no weights needed")
-      ->type_name("LIST");
-  command->add_option("--shapes", model.shapes, "Shapes of the tensors that the index names")->type_name("TSV");
-  command->add_option("--from", model.from, "Model layout of the source")->type_name("YAML");
-  command->add_option("--to", model.to, "Model layout of the target")->type_name("YAML");
-  command->add_option("--from-mesh", model.from_mesh, "Mesh of the source instead of the file's")->type_name("MESH");
-  command->add_option("--to-mesh", model.to_mesh, "Mesh of the target instead of the file's")->type_name("MESH");
-  command->add_option("--config", model.config, "The model's config.json")->type_name("JSON");
+  request->model.add_to(*command);
   request->plan.add_to(*command);
   command
       ->add_option("--staging", request->packing.plan.staging_limit,

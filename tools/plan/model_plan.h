@@ -7,19 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "plan/model_request.h"
 #include "plan/report.h"
 #include "reshard/batch_plan.h"
 #include "reshard/model.h"
 
 namespace reshard::cli {
-
-struct ModelRequest {
-  std::string list;      // checkpoint, index or list of shapes
-  std::string shapes;    // with an index: the list of shapes
-  std::string from, to;  // model layouts
-  std::string from_mesh, to_mesh;
-  std::string config;
-};
 
 // How the model's tensors lie on each side.
 struct ModelSides {

@@ -22,16 +22,8 @@ struct Request {
 
 void check(const Request& request) {
   const bool model = !request.model.list.empty();
-  if (model && !request.source.empty()) refuse("give two layouts or --model, not both (see reshard predict --help)");
-  if (!model && request.target.empty())
-    refuse("give two layouts, or --model LIST --from A.yaml --to B.yaml (see reshard predict --help)");
-  if (model && (request.model.from.empty() || request.model.to.empty()))
-    refuse("--model needs --from A.yaml and --to B.yaml: how the model lies on each side");
+  request.model.check_beside(request.source, request.target, "predict");
   if (model && request.rounds) refuse("--rounds are those of one tensor; give two layouts instead of --model");
-  if (!model && !(request.model.from + request.model.to + request.model.from_mesh + request.model.to_mesh +
-                  request.model.config + request.model.shapes)
-                     .empty())
-    refuse("--from, --to, --from-mesh, --to-mesh, --config and --shapes go with --model");
 }
 
 // Hosts and racks as the topology has them, unless they were given.
@@ -63,22 +55,12 @@ void add_predict(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "predict", "How long a move takes on a described cluster, its busiest links, and whether forwarding helps");
   const auto request = std::make_shared<Request>();
-  ModelRequest& model = request->model;
   command->add_option("source", request->source, "Layout, as text")->type_name("LAYOUT");
   command->add_option("target", request->target, "Layout to move to")->type_name("LAYOUT");
   command->add_option("--topology", request->topology, "Hosts, racks, sites and the cost of their links")
       ->required()
       ->type_name("YAML");
-  command
-      ->add_option("--model", model.list,
-                   "A checkpoint, an index with --shapes, or a NAME.shapes.tsv: no weights needed")
-      ->type_name("LIST");
-  command->add_option("--shapes", model.shapes, "Shapes of the tensors that the index names")->type_name("TSV");
-  command->add_option("--from", model.from, "Model layout of the source")->type_name("YAML");
-  command->add_option("--to", model.to, "Model layout of the target")->type_name("YAML");
-  command->add_option("--from-mesh", model.from_mesh, "Mesh of the source instead of the file's")->type_name("MESH");
-  command->add_option("--to-mesh", model.to_mesh, "Mesh of the target instead of the file's")->type_name("MESH");
-  command->add_option("--config", model.config, "The model's config.json")->type_name("JSON");
+  request->model.add_to(*command);
   request->plan.add_to(*command);
   command->add_flag("--rounds", request->rounds, "Also the time of rounds that wait for each other");
   command->add_flag("--json", request->json, "Print as JSON, with every link and exact numbers");
