@@ -117,4 +117,20 @@ inline std::string refusal(const Rosters& rosters, const ShardOptions& options =
   return "";
 }
 
+inline Ranks ranks_from(Index first, Index count, Index step = 1) {
+  Ranks ranks;
+  for (Index k = 0; k < count; ++k) ranks.push_back(first + k * step);
+  return ranks;
+}
+
+// Ranks first.. hold `copies` copies of a tensor in `parts` parts, TP fastest.
+inline Records replicas(Index first, Index parts, Index copies, const std::string& name = "w") {
+  Records records;
+  for (Index k = 0; k < parts * copies; ++k)
+    records.push_back(
+        with_dp(with_tp(whole(first + k, {48 / parts}, name), ranks_from(first + k / parts * parts, parts)),
+                ranks_from(first + k % parts, copies, parts)));
+  return records;
+}
+
 }  // namespace reshard::megatron

@@ -4,22 +4,6 @@
 namespace reshard::megatron {
 namespace {
 
-Ranks ranks_from(Index first, Index count, Index step = 1) {
-  Ranks ranks;
-  for (Index k = 0; k < count; ++k) ranks.push_back(first + k * step);
-  return ranks;
-}
-
-// Ranks first.. hold `copies` copies of a tensor in `parts` parts, TP fastest.
-Records replicas(Index first, Index parts, Index copies, const std::string& name = "w") {
-  Records records;
-  for (Index k = 0; k < parts * copies; ++k)
-    records.push_back(
-        with_dp(with_tp(whole(first + k, {48 / parts}, name), ranks_from(first + k / parts * parts, parts)),
-                ranks_from(first + k % parts, copies, parts)));
-  return records;
-}
-
 // 10,000 tensors on each of 64 ranks, TP 8 x DP 4 to TP 4 x DP 8: one rank's plan looks at what it has to do with, and
 // the work is counted, not timed.
 TEST(MegatronScale, OneRankOfTenThousandTensors) {
