@@ -25,10 +25,11 @@ PUBLIC = {
     "base": "error index dtype reduce_op strided_copy",
     "layout": "mesh cut region layout notation topology",
     "plan": "plan predict multicast megatron agreement boxes compare relabel rounds m2m batch_plan",
-    "program": "program batch_program multicast_program",
+    "program": "program batch_program multicast_program expression symbolic builder program_text unroll lower check "
+               "simulate program_verify",
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
-    "exec": "world batch_move executor tensor stamp",
+    "exec": "world batch_move executor tensor stamp program_run",
     "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info topology_file",
     "convert": "convert",
 }

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,10 +54,30 @@ struct Reduction {
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
-// reduce folds terms that lie on the rank itself; fill writes the identity of an op to the target ends of its blocks.
-enum class OpCode { copy, put, get, notify, wait, fence, reduce, fill };
+// reduce folds terms that lie on the rank itself; fill writes the identity of an op, or a number, to the target ends of
+// its blocks; cast is a reduction of one term of another dtype; deferred stands for operations that follow from what
+// memory holds once it is reached.
+enum class OpCode { copy, put, get, notify, wait, fence, reduce, fill, cast, deferred };
 enum class NotifyOp { set, add };
 enum class WaitCompare { equal, greater_equal };
+
+// One integer of the memory of the rank that runs, as it is at that moment.
+class MemoryReader {
+ public:
+  virtual ~MemoryReader() = default;
+  virtual Index integer(int window, Index offset, Dtype dtype) = 0;
+};
+
+struct Operation;
+
+// Operations known only once memory is read. Immutable; shared between copies of a program.
+class Deferred {
+ public:
+  virtual ~Deferred() = default;
+  // Appends what to do, which may hold deferred operations again. Throws Error(invalid_argument) where the program
+  // requires what does not hold: the call then fails on this rank.
+  virtual void expand(MemoryReader& memory, std::vector<Operation>& operations) const = 0;
+};
 
 struct Operation {
   OpCode code = OpCode::fence;
@@ -78,18 +100,45 @@ struct Operation {
   Dtype dtype = Dtype::f32;
   Index divisor = 1;
   std::vector<Reduction> reductions = {};
+  // put: the target becomes target reduce_op source, element by element of `dtype`, atomically against other such puts.
+  bool accumulate = false;
+  // fill: this number instead of an identity.
+  std::optional<Index> number = {};
+  // cast: of the term; `dtype` is of the result.
+  Dtype source_dtype = Dtype::f32;
+  // deferred.
+  std::shared_ptr<const Deferred> deferred = {};
+  // As its author wrote it, with numbers in place of names: "put data@1[0] <- x[1]". Empty in programs of plans.
+  std::string label = {};
   friend bool operator==(const Operation&, const Operation&) = default;
 };
+
+// Peers reach windows only. Inputs are given by the caller, anew for every call, and never written; outputs are the
+// caller's as well; local memory belongs to the program and is not kept between calls.
+enum class BufferRole { window, input, output, local };
+
+// How the users of a signal take turns, and what its slots hold between calls (docs/design/programs.md):
+//   epoch      counters only grow, each call by the same number
+//   credits-2  two rounds, ready and done; back to where they started when the call ends
+//   credits-1  one round; the same, but the data window is not free yet
+//   parity     one round that only grows, over two windows used in turn
+enum class Protocol { epoch, credits_2, credits_1, parity };
 
 struct WindowSpec {
   std::string name;
   std::vector<Index> bytes;  // per rank of the world
+  BufferRole role = BufferRole::window;
+  Dtype dtype = Dtype::u8;                      // for printing
+  std::vector<std::vector<Index>> shapes = {};  // per rank, for printing; empty: bytes
   friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
 };
 
 struct SignalSpec {
   std::string name;
   Index slots = 0;
+  int bits = 64;                          // a counter wraps there
+  std::optional<Protocol> protocol = {};  // what its slots must hold between calls; none: nothing is promised
+  std::vector<std::vector<std::uint64_t>> starts = {};  // per rank and slot, before the first call; empty: 0
   friend bool operator==(const SignalSpec&, const SignalSpec&) = default;
 };
 

@@ -65,7 +65,8 @@ Index window_bytes(const Program& program, int window, RankId rank) {
 }
 
 std::string_view name_of(OpCode code) {
-  constexpr std::string_view names[] = {"copy", "put", "get", "notify", "wait", "fence", "reduce", "fill"};
+  constexpr std::string_view names[] = {"copy",  "put",    "get",  "notify", "wait",
+                                        "fence", "reduce", "fill", "cast",   "deferred"};
   return names[static_cast<std::size_t>(code)];
 }
 
@@ -101,6 +102,8 @@ Executor::~Executor() = default;
 
 void Executor::add(const Program& program, const Operation& op) {
   const auto number = steps_.size();
+  if (op.code == OpCode::cast || op.code == OpCode::deferred || op.accumulate || op.number)
+    fail(Code::unsupported, "program {}, operation {}: {} cannot be run yet", name_, number, name_of(op.code));
   const RankId self = endpoint_->rank();
   if ((op.code == OpCode::put || op.code == OpCode::get || op.code == OpCode::notify) &&
       (op.peer < RankId(0) || op.peer >= RankId(program.ranks))) {
@@ -285,6 +288,8 @@ void Executor::execute(const Step& step, std::uint64_t run, Clock::time_point de
       for (const StridedCopy& copy : copies)
         copy_strided(memory(step.target_window).data(), step.identity.data(), copy);
       break;
+    case OpCode::cast:
+    case OpCode::deferred: break;
   }
 }
 
@@ -300,7 +305,9 @@ std::string Executor::describe(const Step& step) const {
                          step.slot);
     case OpCode::fill: return fmt::format("fill {}", window(step.target_window));
     case OpCode::fence:
-    case OpCode::reduce: break;
+    case OpCode::reduce:
+    case OpCode::cast:
+    case OpCode::deferred: break;
   }
   return std::string(name_of(step.code));
 }

@@ -49,6 +49,7 @@ void write(Out out, const Program& program, const Operation& op) {
       break;
     case OpCode::put:
       fmt::format_to(out, "  put {} -> {} on {}", window(op.source_window), window(op.target_window), peer);
+      if (op.accumulate) fmt::format_to(out, " accumulate {} {}", name_of(op.dtype), name_of(op.reduce_op));
       break;
     case OpCode::get:
       fmt::format_to(out, "  get {} on {} -> {}", window(op.source_window), peer, window(op.target_window));
@@ -67,9 +68,15 @@ void write(Out out, const Program& program, const Operation& op) {
       if (op.reduce_op == ReduceOp::avg) fmt::format_to(out, " by {}", op.divisor);
       break;
     case OpCode::fill:
-      fmt::format_to(out, "  fill {} identity of {} {}", window(op.target_window), name_of(op.dtype),
-                     name_of(op.reduce_op));
+      if (op.number) {
+        fmt::format_to(out, "  fill {} {} {}", window(op.target_window), name_of(op.dtype), *op.number);
+      } else {
+        fmt::format_to(out, "  fill {} identity of {} {}", window(op.target_window), name_of(op.dtype),
+                       name_of(op.reduce_op));
+      }
       break;
+    case OpCode::cast: fmt::format_to(out, "  cast {} -> {}", name_of(op.source_dtype), name_of(op.dtype)); break;
+    case OpCode::deferred: fmt::format_to(out, "  deferred {}", op.label); break;
   }
   for (const Reduction& reduction : op.reductions) write(out, program, reduction);
   for (const Block& block : op.blocks) write(out, block);
