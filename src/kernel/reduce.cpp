@@ -7,13 +7,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/narrow_float.h"
 #include "base/reducible.h"
-#include "kernel/narrow_float.h"
 
 namespace reshard {
 namespace {
 
-using kernel::NarrowFloat;
+using narrow::NarrowFloat;
 
 __extension__ using Int128 = __int128;
 
@@ -32,7 +32,7 @@ struct Plain {
 template <NarrowFloat F>
 constexpr auto kWidened = [] {
   std::array<float, 256> values{};
-  for (std::uint32_t bits = 0; bits < 256; ++bits) values[bits] = kernel::widened<F>(bits);
+  for (std::uint32_t bits = 0; bits < 256; ++bits) values[bits] = narrow::widened<F>(bits);
   return values;
 }();
 
@@ -42,9 +42,9 @@ struct Narrow {
   using Wide = float;
   static Wide widen(Stored bits) {
     if constexpr (sizeof(Bits) == 1) return kWidened<F>[bits];
-    return kernel::widened<F>(bits);
+    return narrow::widened<F>(bits);
   }
-  static Stored narrow(Wide value) { return static_cast<Stored>(kernel::narrowed<F>(value)); }
+  static Stored narrow(Wide value) { return static_cast<Stored>(narrow::narrowed<F>(value)); }
 };
 
 template <class T>
@@ -174,10 +174,10 @@ auto with_format(Dtype dtype, F f) {
     case Dtype::i32: return f(Plain<std::int32_t>{});
     case Dtype::u64: return f(Plain<std::uint64_t>{});
     case Dtype::i64: return f(Plain<std::int64_t>{});
-    case Dtype::f8e4m3: return f(Narrow<kernel::kF8e4m3, std::uint8_t>{});
-    case Dtype::f8e5m2: return f(Narrow<kernel::kF8e5m2, std::uint8_t>{});
-    case Dtype::f16: return f(Narrow<kernel::kF16, std::uint16_t>{});
-    case Dtype::bf16: return f(Narrow<kernel::kBf16, std::uint16_t>{});
+    case Dtype::f8e4m3: return f(Narrow<narrow::kF8e4m3, std::uint8_t>{});
+    case Dtype::f8e5m2: return f(Narrow<narrow::kF8e5m2, std::uint8_t>{});
+    case Dtype::f16: return f(Narrow<narrow::kF16, std::uint16_t>{});
+    case Dtype::bf16: return f(Narrow<narrow::kBf16, std::uint16_t>{});
     case Dtype::f32: return f(Plain<float>{});
     case Dtype::f64: return f(Plain<double>{});
     case Dtype::complex64: return f(Complex<float>{});
@@ -225,8 +225,8 @@ template <class Format>
 typename Format::Wide extreme(int sign) {
   using Wide = typename Format::Wide;
   using Limits = std::numeric_limits<Wide>;
-  if constexpr (std::is_same_v<Format, Narrow<kernel::kF8e4m3, std::uint8_t>>) {
-    return static_cast<Wide>(sign) * Format::widen(kernel::kF8e4m3.largest);
+  if constexpr (std::is_same_v<Format, Narrow<narrow::kF8e4m3, std::uint8_t>>) {
+    return static_cast<Wide>(sign) * Format::widen(narrow::kF8e4m3.largest);
   } else if constexpr (std::is_same_v<Format, Truth>) {
     return sign > 0 ? 1 : 0;
   } else if constexpr (std::is_floating_point_v<Wide>) {

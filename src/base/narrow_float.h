@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace reshard::kernel {
+namespace reshard::narrow {
 
 // Sign, exponent, `mantissa` bits. What is not finite is one pattern each, sign aside.
 struct NarrowFloat {
@@ -57,4 +57,4 @@ inline std::uint32_t narrowed(float value) {
   return rest > 0x7f800000u ? F.nan : sign | result;
 }
 
-}  // namespace reshard::kernel
+}  // namespace reshard::narrow
