@@ -114,11 +114,13 @@ class Scope {
   std::map<std::string, Index, std::less<>> values_;
 };
 
-// Answers Kind::element: one integer of the rank's own memory.
+// Answers Kind::element, one integer of the rank's own memory, and in rules of `expect` Kind::element_on.
 class ElementReader {
  public:
   virtual ~ElementReader() = default;
   virtual Index element(const std::string& buffer, std::span<const Index> indices) = 0;
+  // Throws Error(invalid_argument) unless overridden.
+  virtual Index element_on(const std::string& buffer, Index rank, std::span<const Index> indices);
 };
 
 // Throws Error(invalid_argument) that quotes the expression for an unknown name, a division by zero, an overflow, a pick
