@@ -10,6 +10,8 @@ namespace reshard {
 
 // Throws Error(invalid_argument) that names `source` (a file), line and column, and says what was expected there.
 SymbolicProgram parse_program(std::string_view text, std::string_view source = "program");
+// An expression alone; names followed by [..] are elements of buffers.
+Expression parse_expression(std::string_view text);
 // Parses back to a program with the same text. Stable: one statement a line, two spaces a level.
 std::string text_of(const SymbolicProgram& program);
 std::string text_of(const Statement& statement);

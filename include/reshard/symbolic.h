@@ -104,8 +104,8 @@ struct Let {
 // `cast`: dtypes may differ.
 struct DataMove {
   OpCode code = OpCode::copy;
-  BufferSlice target;
-  BufferSlice source;
+  BufferSlice target = {};
+  BufferSlice source = {};
   std::optional<ReduceOp> accumulate = {};
   bool cast = false;
 };

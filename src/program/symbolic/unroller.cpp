@@ -1,0 +1,309 @@
+#include "program/symbolic/unroller.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+#include "program/symbolic/deferred_statements.h"
+#include "program/symbolic/quote.h"
+#include "program/symbolic/statement_reads.h"
+
+namespace reshard {
+
+Unroller::Unroller(std::shared_ptr<const PlacedProgram> program, RankId me, std::vector<Operation>& operations,
+                   ElementReader* reader, bool at_once)
+    : program_(std::move(program)),
+      me_(me),
+      operations_(&operations),
+      reader_(reader),
+      at_once_(at_once),
+      later_(reader != nullptr),
+      joinable_from_(operations.size()) {}
+
+void Unroller::walk(const Body& body, std::size_t first, Scope& scope) {
+  std::vector<std::string> given;
+  for (std::size_t at = first; at < body.size(); ++at) {
+    const Statement& statement = body[at];
+    ElementReader* const reader =
+        at_once_ || at == first ? std::exchange(reader_, at_once_ ? reader_ : nullptr) : nullptr;
+    const bool is_let = std::holds_alternative<Let>(statement.form);
+    if (reader == nullptr && depends_on_memory(statement)) {
+      defer(body, at, is_let, scope);
+      if (is_let) break;
+      continue;
+    }
+    run(statement, scope, reader);
+    if (is_let) given.push_back(std::get<Let>(statement.form).name);
+  }
+  for (const std::string& name : given) scope.erase(name);
+}
+
+void Unroller::walk_one(const Statement& statement, Scope& scope) {
+  run(statement, scope, std::exchange(reader_, at_once_ ? reader_ : nullptr));
+}
+
+void Unroller::defer(const Body& body, std::size_t at, bool rest, const Scope& scope) {
+  Operation operation{.code = OpCode::deferred};
+  operation.deferred = std::make_shared<const DeferredStatements>(program_, me_, body, at, rest, scope);
+  operation.label = quote_with_numbers(body[at], scope);
+  operations_->push_back(std::move(operation));
+}
+
+void Unroller::run(const Statement& statement, Scope& scope, ElementReader* reader) {
+  if (const auto* loop = std::get_if<For>(&statement.form)) return run(*loop, scope, reader);
+  if (const auto* condition = std::get_if<If>(&statement.form)) return run(*condition, scope, reader);
+  try {
+    if (const auto* let = std::get_if<Let>(&statement.form)) scope.set(let->name, evaluate(let->value, scope, reader));
+    if (const auto* move = std::get_if<DataMove>(&statement.form)) run(*move, scope, reader);
+    if (const auto* reduce = std::get_if<Reduce>(&statement.form)) run(*reduce, scope, reader);
+    if (const auto* fill = std::get_if<Fill>(&statement.form)) run(*fill, scope, reader);
+    if (const auto* notify = std::get_if<Notify>(&statement.form)) run(*notify, scope, reader);
+    if (const auto* wait = std::get_if<Wait>(&statement.form)) run(*wait, scope, reader);
+    if (std::holds_alternative<Fence>(statement.form)) append({.code = OpCode::fence, .label = "fence"});
+    if (const auto* composite = std::get_if<Composite>(&statement.form)) run(*composite, scope, reader);
+  } catch (const Error& error) {
+    fail(error.code(), "program {}, rank {}, `{}`: {}", program_->program().name, me_.value(), quote(statement),
+         error.what());
+  }
+  // Its message is the program's own.
+  if (const auto* require = std::get_if<Require>(&statement.form)) run(*require, scope, reader);
+}
+
+void Unroller::run(const For& loop, Scope& scope, ElementReader* reader) {
+  const Index from = loop.peers ? 0 : evaluate(loop.from, scope, reader);
+  const Index to = loop.peers ? program_->options().ranks : evaluate(loop.to, scope, reader);
+  // Of a deferred loop that changes nothing it reads, all operands are read now.
+  const bool at_once = reader != nullptr && !at_once_ && may_read_at_once(loop);
+  if (at_once) {
+    at_once_ = true;
+    reader_ = reader;
+  }
+  for (Index i = from; i < to; ++i) {
+    if (loop.peers && i == me_.value()) continue;
+    scope.set(loop.variable, i);
+    walk(loop.body, 0, scope);
+  }
+  scope.erase(loop.variable);
+  if (at_once) {
+    at_once_ = false;
+    reader_ = nullptr;
+  }
+}
+
+void Unroller::run(const If& condition, Scope& scope, ElementReader* reader) {
+  const bool holds = evaluate(condition.condition, scope, reader) != 0;
+  walk(holds ? condition.then : condition.otherwise, 0, scope);
+}
+
+void Unroller::run(const DataMove& move, Scope& scope, ElementReader* reader) {
+  const bool labelled = !at_once_;
+  const PlacedSlice target = place_slice(*program_, me_, move.target, scope, reader, labelled);
+  const PlacedSlice source = place_slice(*program_, me_, move.source, scope, reader, labelled);
+  check_same_shape(target, source);
+  if (target.dtype != source.dtype && !move.cast)
+    fail(Code::invalid_argument, "{} is {}, {} is {}; say `cast` at the end to convert", target.label,
+         name_of(target.dtype), source.label, name_of(source.dtype));
+  if (target.empty) return;
+  std::string label = fmt::format("{} {} <- {}{}{}", word_of(move.code), target.label, source.label,
+                                  move.accumulate ? fmt::format(" accumulate {}", name_of(*move.accumulate)) : "",
+                                  move.cast ? " cast" : "");
+  move.code == OpCode::copy ? local_move(move, target, source, std::move(label))
+                            : remote_move(move, target, source, std::move(label));
+}
+
+// A hidden buffer of the rank's own, shaped as the slice and dense; a place of its own for each use, since puts read
+// late.
+PlacedSlice Unroller::scratch_like(const PlacedSlice& shape, Dtype dtype) {
+  if (later_)
+    fail(Code::unsupported, "what depends on memory cannot be cast or accumulated on its way; use a local buffer");
+  PlacedSlice scratch{
+      .rank = me_, .window = static_cast<int>(program_->windows().size()), .dtype = dtype, .label = "scratch"};
+  scratch.loops = shape.loops;
+  Index stride = bytes_of(dtype);
+  for (std::size_t l = scratch.loops.size(); l-- > 0;) {
+    scratch.loops[l].stride = stride;
+    stride *= scratch.loops[l].count;
+  }
+  scratch.offset = (scratch_bytes_ + 15) / 16 * 16;
+  scratch_bytes_ = scratch.offset + stride;
+  return scratch;
+}
+
+void Unroller::local_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source,
+                          std::string label) {
+  PlacedSlice term = source;
+  if (move.accumulate && target.dtype != source.dtype) {
+    term = scratch_like(source, target.dtype);
+    local_move({.code = OpCode::copy, .cast = true}, term, source, label);
+  }
+  if (move.accumulate) {
+    const PlacedSlice terms[] = {target, term};
+    append({.code = OpCode::reduce,
+            .reduce_op = *move.accumulate,
+            .dtype = target.dtype,
+            .reductions = reduction_of(target, terms),
+            .label = std::move(label)});
+  } else if (target.dtype != source.dtype) {
+    append({.code = OpCode::cast,
+            .dtype = target.dtype,
+            .reductions = reduction_of(target, {&source, 1}),
+            .source_dtype = source.dtype,
+            .label = std::move(label)});
+  } else {
+    append({.code = OpCode::copy,
+            .source_window = source.window,
+            .target_window = target.window,
+            .blocks = block_between(target, source),
+            .label = std::move(label)});
+  }
+}
+
+// Casts pass through a buffer of the own rank: before a put, after a get. So do gets that accumulate.
+void Unroller::remote_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source,
+                           std::string label) {
+  const bool is_put = move.code == OpCode::put, casts = target.dtype != source.dtype;
+  PlacedSlice near = is_put ? source : target;
+  if (is_put && casts) {
+    near = scratch_like(source, target.dtype);
+    local_move({.code = OpCode::copy, .cast = true}, near, source, label);
+  } else if (!is_put && (casts || move.accumulate)) {
+    near = scratch_like(target, source.dtype);
+  }
+  const PlacedSlice &from = is_put ? near : source, &to = is_put ? target : near;
+  Operation operation{.code = move.code,
+                      .peer = is_put ? target.rank : source.rank,
+                      .source_window = from.window,
+                      .target_window = to.window,
+                      .blocks = block_between(to, from),
+                      .label = label};
+  if (is_put && move.accumulate) {
+    operation.accumulate = true;
+    operation.reduce_op = *move.accumulate;
+    operation.dtype = target.dtype;
+  }
+  append(std::move(operation));
+  if (!is_put && (casts || move.accumulate))
+    local_move({.code = OpCode::copy, .accumulate = move.accumulate, .cast = casts}, target, near, std::move(label));
+}
+
+// Puts of one loop that read at once are one operation for each run of one peer; rows that follow one another become
+// one.
+bool Unroller::joins_last(const Operation& operation) const {
+  if (!at_once_ || operations_->size() <= joinable_from_) return false;
+  const Operation& last = operations_->back();
+  const bool moves = operation.code == OpCode::put || operation.code == OpCode::get || operation.code == OpCode::copy;
+  return moves && last.code == operation.code && last.peer == operation.peer &&
+         last.source_window == operation.source_window && last.target_window == operation.target_window &&
+         !last.accumulate && !operation.accumulate;
+}
+
+void Unroller::append(Operation operation) {
+  if (!joins_last(operation)) {
+    operations_->push_back(std::move(operation));
+    return;
+  }
+  for (Block& block : operation.blocks) {
+    Block& before = operations_->back().blocks.back();
+    if (before.loops.empty() && block.loops.empty() && before.source_offset + before.row_bytes == block.source_offset &&
+        before.target_offset + before.row_bytes == block.target_offset) {
+      before.row_bytes += block.row_bytes;
+    } else {
+      operations_->back().blocks.push_back(std::move(block));
+    }
+  }
+}
+
+void Unroller::run(const Reduce& reduce, Scope& scope, ElementReader* reader) {
+  const PlacedSlice target = place_slice(*program_, me_, reduce.target, scope, reader, true);
+  std::vector<PlacedSlice> terms;
+  std::string names;
+  for (const BufferSlice& term : reduce.terms) {
+    terms.push_back(place_slice(*program_, me_, term, scope, reader, true));
+    check_same_shape(target, terms.back());
+    if (terms.back().dtype != target.dtype)
+      fail(Code::invalid_argument, "{} is {}, {} is {}; cast it to a local buffer first", target.label,
+           name_of(target.dtype), terms.back().label, name_of(terms.back().dtype));
+    names += (names.empty() ? "" : ", ") + terms.back().label;
+  }
+  if (target.empty) return;
+  append({.code = OpCode::reduce,
+          .reduce_op = reduce.op,
+          .dtype = target.dtype,
+          .divisor = reduce.op == ReduceOp::avg ? static_cast<Index>(terms.size()) : 1,
+          .reductions = reduction_of(target, terms),
+          .label = fmt::format("reduce {} <- {}({})", target.label, name_of(reduce.op), names)});
+}
+
+void Unroller::run(const Fill& fill, Scope& scope, ElementReader* reader) {
+  const PlacedSlice target = place_slice(*program_, me_, fill.target, scope, reader, true);
+  if (target.empty) return;
+  Operation operation{
+      .code = OpCode::fill, .target_window = target.window, .blocks = block_to_fill(target), .dtype = target.dtype};
+  if (fill.identity) {
+    operation.reduce_op = *fill.identity;
+    operation.label = fmt::format("fill {} <- identity({})", target.label, name_of(*fill.identity));
+  } else {
+    operation.number = evaluate(fill.value, scope, reader);
+    operation.label = fmt::format("fill {} <- {}", target.label, *operation.number);
+  }
+  append(std::move(operation));
+}
+
+Index Unroller::slot_of(const Slot& slot, const Scope& scope, ElementReader* reader, std::string& label) const {
+  const PlacedSignal& signal = program_->signal(slot.signal);
+  if (slot.indices.size() != signal.shape.size())
+    fail(Code::invalid_argument, "signal {} has {} dimensions, but {} indices are given", slot.signal,
+         signal.shape.size(), slot.indices.size());
+  Index number = 0;
+  for (std::size_t d = 0; d < signal.shape.size(); ++d) {
+    const Index index = evaluate(slot.indices[d], scope, reader);
+    if (index < 0 || index >= signal.shape[d])
+      fail(Code::invalid_argument, "index {} of dimension {} of signal {} is outside [0, {})", index, d, slot.signal,
+           signal.shape[d]);
+    number = number * signal.shape[d] + index;
+    label += (d == 0 ? "[" : ", ") + std::to_string(index);
+  }
+  label += "]";
+  return number;
+}
+
+void Unroller::run(const Notify& notify, Scope& scope, ElementReader* reader) {
+  Operation operation{.code = OpCode::notify,
+                      .peer = me_,
+                      .signal = program_->signal(notify.slot.signal).signal,
+                      .notify_op = notify.op};
+  if (notify.slot.peer) operation.peer = RankId(evaluate(*notify.slot.peer, scope, reader));
+  if (operation.peer < RankId(0) || operation.peer >= RankId(program_->options().ranks))
+    fail(Code::invalid_argument, "`{}` is rank {}, outside [0, {})", notify.slot.peer->text(), operation.peer.value(),
+         program_->options().ranks);
+  std::string cell = fmt::format("{}@{}", notify.slot.signal, operation.peer.value());
+  operation.slot = slot_of(notify.slot, scope, reader, cell);
+  const Index value = evaluate(notify.value, scope, reader);
+  operation.value = static_cast<std::uint64_t>(value);
+  operation.label = fmt::format("notify {} {} {}", cell, notify.op == NotifyOp::set ? "=" : "+=", value);
+  append(std::move(operation));
+}
+
+void Unroller::run(const Wait& wait, Scope& scope, ElementReader* reader) {
+  if (wait.slot.peer)
+    fail(Code::invalid_argument, "a rank waits for its own counters only; drop `@{}`", wait.slot.peer->text());
+  Operation operation{
+      .code = OpCode::wait, .signal = program_->signal(wait.slot.signal).signal, .compare = wait.compare};
+  std::string cell = wait.slot.signal;
+  operation.slot = slot_of(wait.slot, scope, reader, cell);
+  const Index value = evaluate(wait.value, scope, reader);
+  if (value < 0) fail(Code::invalid_argument, "counters are unsigned and cannot be awaited at {}", value);
+  operation.value = static_cast<std::uint64_t>(value);
+  operation.label = fmt::format("wait {} {} {}", cell, wait.compare == WaitCompare::equal ? "==" : ">=", value);
+  append(std::move(operation));
+}
+
+void Unroller::run(const Require& require, Scope& scope, ElementReader* reader) {
+  if (evaluate(require.condition, scope, reader) != 0) return;
+  fail(Code::invalid_argument, "program {}: {}", program_->program().name, with_values(require.message, scope, reader));
+}
+
+void Unroller::run(const Composite& composite, Scope&, ElementReader*) {
+  fail(Code::unsupported, "{} is a composite; lower the program first", composite.name);
+}
+
+}  // namespace reshard
