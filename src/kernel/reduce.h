@@ -19,7 +19,8 @@ struct FoldRow {
 
 // result[i] = terms[0][i] op terms[1][i] op .., `count` elements, each rounded once at the end. Floats of 8 and 16 bits
 // are folded in f32; sums and products of integers wrap. avg is the sum / `divisor`, of integers without overflow and
-// toward zero; other ops ignore the divisor. NaN makes NaN, always the same pattern. The result must not lie in a term.
+// toward zero; other ops ignore the divisor. NaN makes NaN, always the same pattern. The result may be
+// one of the terms, element by element, and overlaps none otherwise.
 // Allocates nothing; the same bits however the elements are divided among calls.
 using FoldKernel = void (*)(std::byte* result, Index result_step, std::span<const FoldRow> terms, Index count,
                             Index divisor);

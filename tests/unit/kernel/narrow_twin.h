@@ -44,9 +44,9 @@ inline std::vector<double> ladder(const Format& format) {
 }
 
 // Nearest, ties to the even pattern; NaN is told apart by the caller.
-inline std::uint32_t encode(const Format& format, const std::vector<double>& ladder, double value) {
+inline std::uint32_t encode(const Format& format, const std::vector<double>& ladder, long double value) {
   const std::uint32_t sign = std::signbit(value) ? format.sign() : 0;
-  const double size = std::fabs(value);
+  const long double size = std::fabs(value);
   const auto above = std::ranges::lower_bound(ladder, size);
   auto pattern = static_cast<std::uint32_t>(above - ladder.begin());
   if (pattern == 0) return sign;
