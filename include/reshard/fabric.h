@@ -5,7 +5,7 @@
 // destroyed collectively or the world ends.
 //
 // Completion: `get` returns when the bytes are in local memory. `put` is visible at the peer no later than a `notify`
-// to the same peer that follows a `fence`. `notify` releases, `wait` acquires.
+// to the same peer that follows a `fence`; so is `accumulate`. `notify` releases, `wait` acquires.
 //
 // Threads: an Endpoint is confined to its rank (one thread at a time).
 // Errors: bounds and unknown ids are checked at the caller and throw Error(invalid_argument); a wait past its deadline
@@ -63,6 +63,12 @@ class Endpoint {
   // From a peer's window into local memory (`target` is addressed by target_offset), and the reverse.
   virtual void get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) = 0;
   virtual void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) = 0;
+
+  // As put, but the target becomes combine(target, source): a CopyKernel that adds, say, where a copy replaces. Of all
+  // accumulates into one window of one rank, one at a time reads and writes; puts, gets and the rank itself do not take
+  // turns with them. May block while others are at it: throws Error(timeout) past the deadline, Error(peer_lost).
+  virtual void accumulate(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source,
+                          CopyKernel combine, Clock::time_point deadline) = 0;
 
   enum class Update { set, add };
   enum class Until { equal, greater_equal };

@@ -95,6 +95,23 @@ void HostEndpoint::put(RankId peer, WindowId window, const StridedCopy& copy, st
   copy_(w.base[static_cast<std::size_t>(peer.value())], source.data(), copy);
 }
 
+void HostEndpoint::accumulate(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source,
+                              CopyKernel combine, Clock::time_point deadline) {
+  check_peer(peer);
+  const Window& w = window_of(window);
+  check_copy("accumulate", peer, w, copy, target_range(copy), source_range(copy), source.size());
+  if (source_range(copy).is_empty) return;
+  Gate& gate = world_.rank(peer).accumulating;
+  if (!gate.enter([&] { return world_.lost() >= 0; }, deadline, world_.spins())) {
+    const auto what = fmt::format("rank {}: accumulate into window \"{}\" of rank {}, where others are at it",
+                                  rank_.value(), w.name, peer.value());
+    if (world_.lost() >= 0) fail(Code::peer_lost, "{}: lost {}", what, world_.describe_lost());
+    fail(Code::timeout, "{}: deadline passed", what);
+  }
+  combine(w.base[static_cast<std::size_t>(peer.value())], source.data(), copy);
+  gate.leave();
+}
+
 void HostEndpoint::notify(RankId peer, SignalId signal, Index slot, std::uint64_t value, Update update) {
   check_peer(peer);
   std::atomic<std::uint64_t>& counter = cell(signal_of(signal), peer, slot).value;

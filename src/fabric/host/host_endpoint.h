@@ -1,7 +1,7 @@
 // The endpoint of both host fabrics: peers' windows are memory of this address space, signals are atomics in it.
 //
 // get, put, notify and wait allocate nothing, take no lock and look up by index; only a wait that has to sleep, and a
-// notify to a sleeper, enter the kernel.
+// notify to a sleeper, enter the kernel. accumulate takes turns, at the gate of the target rank.
 #pragma once
 
 #include <memory>
@@ -41,6 +41,9 @@ class HostEndpoint final : public Endpoint {
 
   void get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) override;
   void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) override;
+
+  void accumulate(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source,
+                  CopyKernel combine, Clock::time_point deadline) override;
 
   void notify(RankId peer, SignalId signal, Index slot, std::uint64_t value, Update update) override;
   void wait(SignalId signal, Index slot, std::uint64_t value, Until until, Clock::time_point deadline) override;

@@ -74,7 +74,10 @@ std::optional<RankOutcome> WorldState::outcome(RankId rank) const {
 void WorldState::mark_lost(RankId rank) {
   Index nobody = -1;
   lost_.compare_exchange_strong(nobody, rank.value(), std::memory_order_seq_cst);  // pairs with the load in lost()
-  for (Index r = 0; r < ranks_; ++r) states()[r].bell.ring();
+  for (Index r = 0; r < ranks_; ++r) {
+    states()[r].bell.ring();
+    states()[r].accumulating.ring();
+  }
   barrier_bell_.ring();
 }
 

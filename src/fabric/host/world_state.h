@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "fabric/host/doorbell.h"
+#include "fabric/host/gate.h"
 #include "reshard/ranks.h"
 
 namespace reshard::fabric {
@@ -47,6 +48,7 @@ struct Fate {
 struct alignas(64) RankState {
   Doorbell bell;                                       // this rank sleeps here for its signals
   alignas(64) std::atomic<std::uint64_t> arrivals{0};  // barriers this rank has entered
+  alignas(64) Gate accumulating;                       // into windows of this rank
   std::array<Offer, 2> offers;                         // collective call n uses n % 2
   Fate fate;
 };

@@ -27,6 +27,10 @@ class ForwardEndpoint : public Endpoint {
   void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) override {
     inner_.put(peer, window, copy, source);
   }
+  void accumulate(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source,
+                  CopyKernel combine, Clock::time_point deadline) override {
+    inner_.accumulate(peer, window, copy, source, combine, deadline);
+  }
   void notify(RankId peer, SignalId signal, Index slot, std::uint64_t value, Update update) override {
     inner_.notify(peer, signal, slot, value, update);
   }
