@@ -15,9 +15,11 @@
 // Thread rule: confined.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -110,12 +112,14 @@ class Kernel {
   explicit Kernel(std::string name);
   // To go on where `program` ends, as lowering does: its declarations stay, its body is left out.
   explicit Kernel(SymbolicProgram program);
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
 
   Expression me() const;
   Expression ranks() const;
   Expression call() const;  // counted from 1
 
-  // Declarations throw Error(invalid_argument) when a name is taken.
+  // Declarations throw Error(invalid_argument) when a name is taken, or is no name: words of the language, i0, i1, ..
   Expression size(const std::string& name, Index value);
   BufferRef input(const std::string& name, Dtype dtype, Shape shape);
   BufferRef output(const std::string& name, Dtype dtype, Shape shape);
@@ -129,16 +133,18 @@ class Kernel {
   void init(const BufferRef& buffer, Rule&& rule, Expression where = 1);
   template <class Rule>
   void expect(const BufferRef& buffer, Rule&& rule, Expression where = 1);
+  // With names of their own. Throws Error(invalid_argument) for an unknown buffer, a wrong number of indices, and names
+  // that are taken.
   void init_rule(ContentRule rule);
   void expect_rule(ContentRule rule);
 
   // A loop variable is called `name`, or with a number behind it where that is in use.
-  void each_rank(const Each& body, const std::string& name = "r");  // 0..P
-  void each_peer(const Each& body, const std::string& name = "p");  // 0..P without me
-  void each(const Expression& from, const Expression& to, const Each& body, const std::string& name = "i");
+  void each_rank(const Each& write, const std::string& name = "r");  // 0..P
+  void each_peer(const Each& write, const std::string& name = "p");  // 0..P without me
+  void each(const Expression& from, const Expression& to, const Each& write, const std::string& name = "i");
   void when(const Expression& condition, const std::function<void()>& then,
             const std::function<void()>& otherwise = nullptr);
-  Expression let(const std::string& name, const Expression& value);
+  Expression let(const std::string& name, const Expression& value);  // named as loop variables are
 
   void put(const SliceRef& target, const SliceRef& source);
   void get(const SliceRef& target, const SliceRef& source);
@@ -162,8 +168,14 @@ class Kernel {
   SymbolicProgram take() &&;
 
  private:
+  bool is_declared(std::string_view name) const;
   bool is_taken(std::string_view name) const;
+  void claim(const std::string& name) const;
+  BufferRef buffer(BufferDeclaration declaration);
+  void check_rule(const ContentRule& rule) const;
   Body& body() { return *bodies_.back(); }
+  Body block(const std::function<void()>& write);
+  void loop(For form, const std::string& wanted, const Each& write);
   SymbolicProgram program_;
   std::vector<Body*> bodies_;
   std::vector<std::string> variables_;  // in scope

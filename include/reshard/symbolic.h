@@ -18,10 +18,14 @@
 
 namespace reshard {
 
+// Lines of comment above a declaration, without `#`.
+using Comments = std::vector<std::string>;
+
 // A size with the value it has unless the caller sets another: `size n = 64`.
 struct SizeDeclaration {
   std::string name;
   Index value = 0;
+  Comments comments = {};
 };
 
 // Memory of every rank. Shapes may depend on sizes, P and me. A view names part of another buffer, packed, from
@@ -34,6 +38,7 @@ struct BufferDeclaration {
   std::vector<Expression> shape = {};
   std::string viewed = {};  // empty: an allocation of its own. Views take the role of what they view.
   Expression offset_bytes = 0;
+  Comments comments = {};
 };
 
 // Counters that peers change, row-major. `starts` is what every slot holds before the first call, over me and the
@@ -45,6 +50,7 @@ struct SignalDeclaration {
   int bits = 64;
   std::optional<Protocol> protocol = {};
   Expression starts = 0;
+  Comments comments = {};
 };
 
 // What a buffer holds when a call begins (`init x[d, j] = me * 1000 + d * 100 + j`) or must hold when it has ended
@@ -55,6 +61,7 @@ struct ContentRule {
   std::vector<std::string> indices;
   Expression value = 0;
   Expression where = 1;
+  Comments comments = {};
 };
 
 // What is selected along one dimension: everything (..), one index, or [from, to).
@@ -164,6 +171,7 @@ struct SymbolicProgram {
   std::vector<ContentRule> init = {};
   std::vector<ContentRule> expect = {};
   Body body = {};
+  Comments comments = {};  // above all
 
   const BufferDeclaration* buffer(std::string_view buffer_name) const;
   const SignalDeclaration* signal(std::string_view signal_name) const;
