@@ -34,7 +34,9 @@ std::string quote_with_numbers(const Statement& statement, const Scope& scope) {
     condition->otherwise.clear();
   }
   each_operand(shown, [&](Expression& operand) { operand = with_numbers(operand, scope); });
-  return quote(shown);
+  const std::string line = quote(shown);
+  const bool is_head = std::holds_alternative<For>(shown.form) || std::holds_alternative<If>(shown.form);
+  return is_head ? line.substr(0, line.find(" {")) : line;
 }
 
 std::string with_values(const std::string& message, const Scope& scope, ElementReader* reader) {
