@@ -1,6 +1,7 @@
 // Expressions as text, with no more parentheses than it takes to read the same tree back.
 #include <fmt/format.h>
 
+#include "program/symbolic/operators.h"
 #include "reshard/expression.h"
 
 namespace reshard {
@@ -8,22 +9,10 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// How tightly an operator binds; operands on its right bind tighter.
-struct Operator {
-  Kind kind;
-  std::string_view sign;
-  int level;
-};
 constexpr int kUnary = 6, kPrimary = 7;
-constexpr Operator kOperators[] = {
-    {Kind::logical_or, "||", 1}, {Kind::logical_and, "&&", 2}, {Kind::equal, "==", 3},   {Kind::not_equal, "!=", 3},
-    {Kind::less, "<", 3},        {Kind::less_equal, "<=", 3},  {Kind::greater, ">", 3},  {Kind::greater_equal, ">=", 3},
-    {Kind::add, "+", 4},         {Kind::subtract, "-", 4},     {Kind::multiply, "*", 5}, {Kind::divide, "/", 5},
-    {Kind::modulo, "%", 5},
-};
 
-const Operator* operator_of(Kind kind) {
-  for (const Operator& entry : kOperators)
+const BinaryOperator* operator_of(Kind kind) {
+  for (const BinaryOperator& entry : kBinaryOperators)
     if (entry.kind == kind) return &entry;
   return nullptr;
 }
@@ -54,13 +43,13 @@ std::string plain(const Expression& e) {
                          operand(2, 0));
     default: break;
   }
-  const Operator& op = *operator_of(e.kind());
-  // Comparisons do not chain.
-  return fmt::format("{} {} {}", operand(0, op.level == 3 ? 4 : op.level), op.sign, operand(1, op.level + 1));
+  const BinaryOperator& op = *operator_of(e.kind());
+  const int left = op.level == kComparisonLevel ? op.level + 1 : op.level;
+  return fmt::format("{} {} {}", operand(0, left), op.sign, operand(1, op.level + 1));
 }
 
 int level_of(const Expression& e) {
-  if (const Operator* op = operator_of(e.kind())) return op->level;
+  if (const BinaryOperator* op = operator_of(e.kind())) return op->level;
   const bool unary = e.kind() == Kind::negate || e.kind() == Kind::logical_not || (e.is_constant() && e.value() < 0);
   return unary ? kUnary : kPrimary;
 }
