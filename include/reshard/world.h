@@ -63,6 +63,7 @@ class World {
 
  private:
   friend class BatchMove;
+  friend class ProgramRun;
   // Collective. `act` once all ranks agree on `call` and none has thrown in `prepare`.
   void together(const std::string& call, const std::function<void()>& prepare,
                 const std::function<void(Clock::time_point)>& act);

@@ -15,6 +15,7 @@ class Executor::Folds {
   // Appends the reductions of a `reduce` whose operands fit their windows and whose dtype has the op.
   void add(const Operation& operation);
   std::size_t size() const { return folds_.size(); }
+  void clear() { folds_.clear(); }
   // Runs reductions [first, first + count) on this rank's windows. Allocates nothing.
   void run(std::size_t first, std::size_t count, std::span<const std::span<std::byte>> windows);
 

@@ -1,0 +1,34 @@
+// The casts of one rank's program, laid out as the kernel takes them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kernel/cast.h"
+#include "reshard/executor.h"
+
+namespace reshard {
+
+class Executor::Casts {
+ public:
+  // Appends the reductions of a `cast`, of one term each, whose operands fit their windows and whose dtypes can be
+  // cast.
+  void add(const Operation& operation);
+  std::size_t size() const { return casts_.size(); }
+  void clear() { casts_.clear(); }
+  // Runs casts [first, first + count) on this rank's windows. Allocates nothing.
+  void run(std::size_t first, std::size_t count, std::span<const std::span<std::byte>> windows) const;
+
+ private:
+  struct Cast {
+    CastKernel kernel;
+    std::vector<Index> counts;
+    Operand result;
+    Operand term;
+  };
+  static void run_loops(const Cast& cast, std::size_t level, std::byte* target, const std::byte* source);
+  std::vector<Cast> casts_;
+};
+
+}  // namespace reshard

@@ -1,0 +1,14 @@
+// Whom a rank waited for in vain.
+#pragma once
+
+#include <string>
+
+#include "reshard/program.h"
+
+namespace reshard {
+
+// "; it is for rank 2: `notify ready@0[2] = 1`" where operation number `at` of `rank` is a wait: who changes the cell
+// in `program`, which has the operations of all ranks. Empty for other operations.
+std::string notifiers_of(const Program& program, RankId rank, Index at);
+
+}  // namespace reshard
