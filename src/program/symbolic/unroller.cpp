@@ -6,6 +6,7 @@
 #include "program/symbolic/deferred_statements.h"
 #include "program/symbolic/quote.h"
 #include "program/symbolic/statement_reads.h"
+#include "program/symbolic/term_rows.h"
 
 namespace reshard {
 
@@ -216,14 +217,17 @@ void Unroller::run(const Reduce& reduce, Scope& scope, ElementReader* reader) {
   const PlacedSlice target = place_slice(*program_, me_, reduce.target, scope, reader, true);
   std::vector<PlacedSlice> terms;
   std::string names;
-  for (const BufferSlice& term : reduce.terms) {
-    terms.push_back(place_slice(*program_, me_, term, scope, reader, true));
-    check_same_shape(target, terms.back());
-    if (terms.back().dtype != target.dtype)
-      fail(Code::invalid_argument, "{} is {}, {} is {}; cast it to a local buffer first", target.label,
-           name_of(target.dtype), terms.back().label, name_of(terms.back().dtype));
-    names += (names.empty() ? "" : ", ") + terms.back().label;
+  for (const BufferSlice& written : reduce.terms) {
+    for (const BufferSlice& term : term_rows(*program_, me_, reduce.target, written, scope, reader)) {
+      terms.push_back(place_slice(*program_, me_, term, scope, reader, true));
+      check_same_shape(target, terms.back());
+      if (terms.back().dtype != target.dtype)
+        fail(Code::invalid_argument, "{} is {}, {} is {}; cast it to a local buffer first", target.label,
+             name_of(target.dtype), terms.back().label, name_of(terms.back().dtype));
+    }
+    names += (names.empty() ? "" : ", ") + place_slice(*program_, me_, written, scope, reader, true).label;
   }
+  if (terms.empty()) fail(Code::invalid_argument, "it has no term: {} is empty", names);
   if (target.empty) return;
   append({.code = OpCode::reduce,
           .reduce_op = reduce.op,
