@@ -25,8 +25,8 @@ std::string notifiers_of(const Program& program, RankId rank, Index at) {
     }
   }
   if (count > kMostNamed) named += fmt::format(" and {} more", count - kMostNamed);
-  if (count == 0) return "; no rank is known to notify this cell in this call";
-  return "; it is for " + named;
+  if (count == 0) return fmt::format("; no rank is known to notify the cell of `{}`", wait.label);
+  return fmt::format("; `{}` is for {}", wait.label, named);
 }
 
 }  // namespace reshard

@@ -270,7 +270,8 @@ bool Executor::Steps::is_any_deferred() const {
 }
 
 std::string Executor::Steps::describe(const Step& step) const {
-  if (!step.label.empty()) return step.label;
+  // Where values grow from run to run, the label has those of the first.
+  if (!step.label.empty() && step.per_run == 0) return step.label;
   const auto window = [&](int w) { return std::string_view(program_->windows[static_cast<std::size_t>(w)].name); };
   switch (step.code) {
     case OpCode::copy: return fmt::format("copy {} -> {}", window(step.source_window), window(step.target_window));

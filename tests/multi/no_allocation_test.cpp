@@ -1,9 +1,10 @@
-// get, put, fence, notify, wait and barrier allocate nothing, ever.
+// get, put, fence, notify, wait and barrier allocate nothing, ever; programs nothing from their second call on.
 #include <atomic>
 #include <cstdlib>
 #include <new>
 
-#include "every_fabric.h"
+#include "program/every_world.h"
+#include "program/exchanges.h"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -50,6 +51,29 @@ TEST_P(NoAllocation, InTheExecutePath) {
     }
     expect_equal(e, "allocations", allocations - before, 0);
     e.barrier(in_time());
+  });
+}
+
+class NoAllocationInPrograms : public EveryWorld {};
+RESHARD_ON_EVERY_FABRIC(NoAllocationInPrograms, {1, 2, 7});
+
+TEST_P(NoAllocationInPrograms, FromTheSecondCallOn) {
+  run_worlds([](World& world) {
+    const SymbolicProgram programs[] = {all_to_all_by_credits(), all_to_all_by_epochs(),
+                                        all_to_all_by_parity(),  ring_shift(),
+                                        broadcast_by_get(),      sum_by_accumulate(Dtype::bf16)};
+    for (const SymbolicProgram& program : programs) {
+      ProgramRun run(world, program);
+      run.call();
+      world.endpoint().barrier(in_time());  // threads share the counter
+      const long before = allocations;
+      world.endpoint().barrier(in_time());
+      for (int call = 0; call < 5; ++call) run.call();
+      world.endpoint().barrier(in_time());
+      const long made = allocations - before;
+      world.endpoint().barrier(in_time());
+      expect_equal(world.endpoint(), "allocations of " + program.name, made, 0);
+    }
   });
 }
 
