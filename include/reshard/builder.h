@@ -4,7 +4,7 @@
 //     auto n = k.size("n", 64);
 //     auto x = k.input("x", Dtype::f32, {k.ranks(), n}), y = k.output("y", Dtype::f32, {k.ranks(), n});
 //     auto data = k.window("data", Dtype::f32, {k.ranks(), n});
-//     auto signal = k.signal("signal", {k.ranks()});
+//     auto signal = k.signal("ready", {k.ranks()});
 //     k.each_rank([&](auto d) { k.put(data.row(k.me()).on(d), x.row(d)); });
 //     k.fence();
 //     k.each_peer([&](auto p) { k.notify(signal[k.me()].on(p), Set, 1); });

@@ -16,7 +16,10 @@ bool uses_index(const std::vector<ContentRule>& rules, std::string_view name) {
 
 }  // namespace
 
-Kernel::Kernel(std::string name) : bodies_{&program_.body} { program_.name = std::move(name); }
+Kernel::Kernel(std::string name) : bodies_{&program_.body} {
+  require_name(name);
+  program_.name = std::move(name);
+}
 
 Kernel::Kernel(SymbolicProgram program) : program_(std::move(program)), bodies_{&program_.body} {
   program_.body.clear();
@@ -36,7 +39,7 @@ bool Kernel::is_taken(std::string_view name) const {
 }
 
 std::string Kernel::fresh(const std::string& wanted) const {
-  if (!is_program_name(wanted)) fail(Code::invalid_argument, "`{}` cannot be a name", wanted);
+  require_name(wanted);
   std::string name = wanted;
   for (int number = 2; is_taken(name); ++number) name = wanted + std::to_string(number);
   return name;

@@ -168,7 +168,7 @@ void end_line(ParseState& state) {
 // One line with the comments before and behind.
 void parse_line(ParseState& state, const DeclarationWord& word) {
   Comments before = state.cursor.take_comments();
-  state.cursor.expect(word.word);
+  state.cursor.expect(word.word, "a text begins with `program` and a name");
   Comments& comments = word.parse(state);
   comments = std::move(before);
   append(comments, state.cursor.take_comments());

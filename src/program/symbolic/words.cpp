@@ -34,9 +34,13 @@ bool is_index_name(std::string_view name) {
   return name.size() > 1 && name[0] == 'i' && std::ranges::all_of(name.substr(1), is_digit);
 }
 
-void require_declarable(std::string_view name) {
+void require_name(std::string_view name) {
   if (!is_program_name(name))
     fail(Code::invalid_argument, "`{}` is no name; names are letters, digits and _, and begin with no digit", name);
+}
+
+void require_declarable(std::string_view name) {
+  require_name(name);
   if (is_program_word(name)) fail(Code::invalid_argument, "`{}` is a word of the language; choose another name", name);
   if (is_index_name(name)) fail(Code::invalid_argument, "`{}` stands for an index in rules; choose another name", name);
 }
