@@ -21,8 +21,12 @@ struct VerifyProgramOptions {
   std::map<std::string, Index> sizes = {};
 };
 
-// All static rules, in the order of the statements; empty: nothing is wrong. A fault that shows at several numbers of
-// ranks is listed once, for the least.
+// All static rules (the table in docs/design/programs.md), in the order of the statements; empty: nothing is wrong that
+// can be seen so. Only what is certain is a fault. One that shows at several numbers of ranks is listed once, for the
+// least, and says at which it does not show.
+// Throws Error(invalid_argument) for sizes that the program does not have, and for less than 1 rank.
+// Cost: in the number of statements that the ranks run in five calls, at most 100,000 for each number of ranks; rules
+// about a whole call say nothing past that.
 std::vector<ProgramFault> verify(const SymbolicProgram& program, const VerifyProgramOptions& options = {});
 
 }  // namespace reshard
