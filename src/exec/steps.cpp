@@ -251,7 +251,8 @@ void Executor::Steps::clear() {
 std::vector<Executor::Need> Executor::Steps::needs() const {
   std::vector<Need> needs = needs_;
   // What deferred operations will touch is not known yet: all of it, then.
-  for (std::size_t w = 0; is_any_deferred() && w < program_->windows.size(); ++w) {
+  const std::size_t unknown = is_any_deferred() ? program_->windows.size() : 0;
+  for (std::size_t w = 0; w < unknown; ++w) {
     const WindowSpec& spec = program_->windows[w];
     for (Index r = 0; r < program_->ranks; ++r) {
       const bool far = spec.role == BufferRole::window;

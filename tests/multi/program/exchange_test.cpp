@@ -1,9 +1,7 @@
 // Programs that move data, as written by hand, call after call.
-#include <sched.h>
-
 #include "program/every_world.h"
 #include "program/exchanges.h"
-#include "unit/exec/forward_endpoint.h"
+#include "program/slow_endpoint.h"
 
 namespace reshard::multi {
 namespace {
@@ -28,6 +26,13 @@ TEST_P(ProgramExchange, AllToAllInEveryProtocol) {
 
 TEST_P(ProgramExchange, RingShift) {
   run_worlds([](World& world) { expect_program(world, ring_shift(), {{"n", 13}}); });
+}
+
+TEST_P(ProgramExchange, ValuesAreCastOnTheirWay) {
+  run_worlds([](World& world) {
+    for (const Dtype narrow : {Dtype::bf16, Dtype::f16, Dtype::i8, Dtype::f64})
+      expect_program(world, ring_shift_through(narrow), {{"n", 11}});
+  });
 }
 
 TEST_P(ProgramExchange, BroadcastByGet) {
@@ -57,29 +62,6 @@ TEST_P(ProgramExchange, RowsByCountsAndIndicesInMemory) {
     expect_calls(run);
   });
 }
-
-// Lets all others run at every operation of one rank.
-class SlowEndpoint final : public ForwardEndpoint {
- public:
-  using ForwardEndpoint::ForwardEndpoint;
-  void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) override {
-    pause();
-    ForwardEndpoint::put(peer, window, copy, source);
-  }
-  void get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) override {
-    pause();
-    ForwardEndpoint::get(peer, window, copy, target);
-  }
-  void notify(RankId peer, SignalId signal, Index slot, std::uint64_t value, Update update) override {
-    pause();
-    ForwardEndpoint::notify(peer, signal, slot, value, update);
-  }
-
- private:
-  static void pause() {
-    for (int i = 0; i < 300; ++i) sched_yield();
-  }
-};
 
 TEST_P(ProgramExchange, OneRankIsSlow) {
   for (const Index slow : {Index{0}, ranks() - 1}) {

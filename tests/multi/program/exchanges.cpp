@@ -95,6 +95,35 @@ SymbolicProgram ring_shift() {
   });
 }
 
+SymbolicProgram ring_shift_through(Dtype narrow) {
+  return program("casting_ring", [&](Kernel& k) {
+    const auto n = k.size("n", 5);
+    const auto x = k.input("x", Dtype::f32, {n});
+    const auto pushed = k.output("pushed", Dtype::f32, {n}), pulled = k.output("pulled", Dtype::i32, {n});
+    const auto data = k.window("data", narrow, {2, n});
+    const auto ready = k.signal("ready", {2}), done = k.signal("done", {1});
+    const auto left = (k.me() - 1) % k.ranks(), right = (k.me() + 1) % k.ranks();
+    k.init(x, [&](auto j) { return (k.me() * 3 + j + k.call() * 5) % 17; });
+    k.expect(pushed, [&](auto j) { return x.on(left).at(j).value(); });
+    k.expect(pulled, [&](auto j) { return x.on(left).at(j).value() + 1; });
+    k.statement({DataMove{.code = OpCode::copy, .target = data.row(1).slice(), .source = x.slice(), .cast = true}});
+    k.each(0, 2, [&](auto i) { k.notify(ready[i].on(pick(i, {left, right})), Add, 1); });
+    k.each(0, 2, [&](auto i) { k.wait(ready[i], Ge, k.call()); });
+    k.statement(
+        {DataMove{.code = OpCode::put, .target = data.row(0).on(right).slice(), .source = x.slice(), .cast = true}});
+    k.fill(pulled, 1);
+    k.statement({DataMove{.code = OpCode::get,
+                          .target = pulled.slice(),
+                          .source = data.row(1).on(left).slice(),
+                          .accumulate = ReduceOp::sum,
+                          .cast = true}});
+    k.fence();
+    k.each(0, 2, [&](auto i) { k.notify(done[0].on(pick(i, {left, right})), Add, 1); });
+    k.wait(done[0], Ge, k.call() * 2);
+    k.cast(pushed, data.row(0));
+  });
+}
+
 SymbolicProgram broadcast_by_get() {
   return program("broadcast", [](Kernel& k) {
     const auto n = k.size("n", 5);

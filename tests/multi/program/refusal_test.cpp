@@ -34,7 +34,6 @@ TEST_P(ProgramRefusal, WhatCannotBeUnrolledIsRefusedByAll) {
 
 // A shift that requires its flag to be 0: at its end, or in the middle, where signals are left as they should not be.
 SymbolicProgram guarded_shift(bool in_the_middle) {
-  SymbolicProgram shift = ring_shift();
   return program("guarded", [&](Kernel& k) {
     const auto flag = k.input("flag", Dtype::i32, {1});
     const auto n = k.size("n", 5);
