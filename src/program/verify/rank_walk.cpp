@@ -91,7 +91,10 @@ void RankWalk::move(const Statement& statement, OpCode code) {
   bool placed = true;
   for (const SliceUse& use : slices_of(statement)) {
     try {
-      place(statement, use, event);
+      if (peer_exists(use.slice->peer, text_of(*use.slice)))
+        place(statement, use, event);
+      else
+        placed = false;
     } catch (const Error& error) {
       placed = false;
       fault("bounds", text_of(*use.slice),
@@ -142,16 +145,21 @@ void RankWalk::check_overlaps(const VerifyEvent& event) {
   }
 }
 
+bool RankWalk::peer_exists(const std::optional<Expression>& peer, const std::string& subject) {
+  if (!peer) return true;
+  const Index rank = evaluate(*peer, scope_), ranks = program_.options().ranks;
+  if (rank >= 0 && rank < ranks) return true;
+  fault("bounds", subject,
+        fmt::format("`{}` is rank {}, outside [0, {}); name a rank that exists, or require another P", peer->text(),
+                    rank, ranks));
+  return false;
+}
+
 bool RankWalk::place_slot(const Slot& slot, VerifyEvent& event) {
   const PlacedSignal& signal = program_.signal(slot.signal);
   event.signal = signal.signal;
+  if (!peer_exists(slot.peer, slot.signal)) return false;
   event.peer = slot.peer ? RankId(evaluate(*slot.peer, scope_)) : me_;
-  if (event.peer < RankId(0) || event.peer >= RankId(program_.options().ranks)) {
-    fault("bounds", slot.signal,
-          fmt::format("`{}` is rank {}, outside [0, {}); name a rank that exists", slot.peer->text(),
-                      event.peer.value(), program_.options().ranks));
-    return false;
-  }
   for (std::size_t d = 0; d < signal.shape.size(); ++d) {
     const Index index = evaluate(slot.indices[d], scope_), extent = signal.shape[d];
     if (index < 0 || index >= extent) {

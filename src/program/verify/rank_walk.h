@@ -37,6 +37,7 @@ class RankWalk {
   // False where there is a fault.
   bool notify(const Notify& notify);
   bool wait(const Wait& wait);
+  bool peer_exists(const std::optional<Expression>& peer, const std::string& subject);
   bool place_slot(const Slot& slot, VerifyEvent& event);
   void unroll(const Statement& statement);
   void check_overlaps(const VerifyEvent& event);

@@ -97,7 +97,7 @@ copy y <- data
 )",
        {
            {"bounds", "notify ready@(me + 1)[me] += 1",
-            "with P = 1, rank 0: `me + 1` is rank 1, outside [0, 1); name a rank that exists"},
+            "with P = 1, rank 0: `me + 1` is rank 1, outside [0, 1); name a rank that exists, or require another P"},
        },
        R"(program p
 size n = 3
@@ -410,6 +410,31 @@ input x : f32[P, n]
 output y : f32[P, n]
 window data : f32[P, n]
 put data@me[me] <- x[me]
+fence
+copy y <- data
+)"},
+      {"PutBeyondTheLast",
+       R"(program p
+size n = 3
+input x : f32[P, n]
+output y : f32[P, n]
+window data : f32[P, n]
+copy data <- x
+put data@(me + 1)[me] <- x[me]
+fence
+copy y <- data
+)",
+       {
+           {"bounds", "put data@(me + 1)[me] <- x[me]",
+            "with P = 1, rank 0: `me + 1` is rank 1, outside [0, 1); name a rank that exists, or require another P"},
+       },
+       R"(program p
+size n = 3
+input x : f32[P, n]
+output y : f32[P, n]
+window data : f32[P, n]
+copy data <- x
+put data@((me + 1) % P)[me] <- x[me]
 fence
 copy y <- data
 )"},
