@@ -12,7 +12,7 @@ namespace reshard {
 
 struct LadderFile {
   std::string step;  // "15_all_to_all"
-  std::string mode;  // hand, builtin, trap
+  std::string mode;  // hand, builtin, trap; or another way of the step
   std::string name() const { return step + "." + mode + ".rp"; }
 };
 
