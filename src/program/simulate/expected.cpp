@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/fail.h"
+#include "base/reducible.h"
 #include "program/simulate/elements.h"
 #include "reshard/unroll.h"
 
@@ -61,6 +62,8 @@ class Evaluation {
   }
 
   Worth fold(const Term& term, Dtype dtype) const {
+    if (!is_reducible(dtype, term.op))
+      fail(Code::unsupported, "expect folds {} by {}, which it cannot be reduced by", name_of(dtype), name_of(term.op));
     std::vector<Worth> parts;
     std::vector<const std::byte*> terms;
     for (const Term& part : term.terms) parts.push_back(worth(part, dtype));
