@@ -36,9 +36,10 @@ std::vector<Program> unroll_all_calls(const SymbolicProgram& program, const Unro
 struct Term {
   enum class Kind { input, constant, fold };
   Kind kind = Kind::constant;
-  RankId rank = {};  // input: element at `offset` bytes of this window of this rank, as the call began
+  RankId rank = {};  // input: the element at `offset` bytes of this window of this rank, as the call began
   int window = 0;
   Index offset = 0;
+  Dtype dtype = Dtype::f32;
   Index value = 0;  // constant
   ReduceOp op = ReduceOp::sum;
   std::vector<Term> terms = {};  // fold

@@ -92,11 +92,11 @@ ExpectedOutputs::Element ExpectedOutputs::input(const Term& term, Dtype dtype) {
     entry->second.resize(static_cast<std::size_t>(spec.bytes[static_cast<std::size_t>(term.rank.value())]));
     fill_initial(program_, options_, term.rank, term.window, entry->second);
   }
-  if (!CastKernel::exists(spec.dtype, dtype))
+  if (!CastKernel::exists(term.dtype, dtype))
     fail(Code::unsupported, "program {} expects an element of {}, which is {}, as {}", program_.name, spec.name,
-         reshard::name_of(spec.dtype), reshard::name_of(dtype));
+         reshard::name_of(term.dtype), reshard::name_of(dtype));
   Element element{};
-  CastKernel(spec.dtype, dtype)(element.data(), 0, entry->second.data() + term.offset, 0, 1);
+  CastKernel(term.dtype, dtype)(element.data(), 0, entry->second.data() + term.offset, 0, 1);
   return element;
 }
 

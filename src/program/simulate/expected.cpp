@@ -51,13 +51,12 @@ class Evaluation {
 
  private:
   Element input(const Term& term, Dtype dtype) const {
-    const Dtype own = program_.windows[static_cast<std::size_t>(term.window)].dtype;
     const std::span<const std::byte> bytes = began_with_.of(term.rank, term.window);
-    if (term.offset + bytes_of(own) > static_cast<Index>(bytes.size()))
+    if (term.offset + bytes_of(term.dtype) > static_cast<Index>(bytes.size()))
       fail(Code::invalid_argument, "expect reads {} of rank {}, which no rule fills when a call begins",
            element_name(program_, term.window, term.rank, term.offset), term.rank.value());
     Element element{};
-    cast_element(own, bytes.data() + term.offset, dtype, element.data());
+    cast_element(term.dtype, bytes.data() + term.offset, dtype, element.data());
     return element;
   }
 

@@ -93,7 +93,8 @@ Term InitialElements::place(const std::string& name, Index rank, std::span<const
   return {.kind = Term::Kind::input,
           .rank = RankId(rank),
           .window = buffer.window,
-          .offset = program_.offset_of(buffer, name, RankId(rank), indices)};
+          .offset = program_.offset_of(buffer, name, RankId(rank), indices),
+          .dtype = buffer.dtype};
 }
 
 }  // namespace reshard

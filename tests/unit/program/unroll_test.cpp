@@ -162,9 +162,10 @@ TEST(Unroll, ErrorsQuoteStatementRankAndValues) {
             "program faulty, rank 1, `put data@(me + 1)[0] <- x[0]`: `me + 1` is rank 2, outside [0, 2)");
   EXPECT_EQ(error_of(with([](Kernel& k, auto x, auto data, auto) { k.put(data.row(0).on(0), x); }), {.ranks = 2}),
             "program faulty, rank 0, `put data@0[0] <- x`: data@0[0] has shape [3], x has [2, 3]; they must agree");
-  EXPECT_EQ(error_of(with([](Kernel& k, auto, auto, auto signal) { k.notify(signal[k.ranks()].on(0), Add, 1); }),
-                     {.ranks = 2}),
-            "program faulty, rank 0, `notify ready@0[P] += 1`: index 2 of dimension 0 of signal ready is outside [0, 2)");
+  EXPECT_EQ(
+      error_of(with([](Kernel& k, auto, auto, auto signal) { k.notify(signal[k.ranks()].on(0), Add, 1); }),
+               {.ranks = 2}),
+      "program faulty, rank 0, `notify ready@0[P] += 1`: index 2 of dimension 0 of signal ready is outside [0, 2)");
   EXPECT_EQ(error_of(with([](Kernel& k, auto, auto, auto signal) { k.wait(signal[0], Ge, k.me() - 1); }), {.ranks = 2}),
             "program faulty, rank 0, `wait ready[0] >= me - 1`: counters are unsigned and cannot be awaited at -1");
 }
@@ -317,8 +318,23 @@ TEST(Contents, InitAndExpectSpeakOfTheSameElements) {
   ASSERT_EQ(expected.size(), 4u);
   EXPECT_EQ(
       expected[1],
-      (Expectation{
-          RankId(1), 1, 8, Dtype::i64, {.kind = Term::Kind::input, .rank = RankId(0), .window = 0, .offset = 24}}));
+      (Expectation{RankId(1),
+                   1,
+                   8,
+                   Dtype::i64,
+                   {.kind = Term::Kind::input, .rank = RankId(0), .window = 0, .offset = 24, .dtype = Dtype::i64}}));
+}
+
+TEST(Contents, WhatIsExpectedOfAViewHasTheDtypeOfTheView) {
+  const SymbolicProgram symbolic = program("views", [](Kernel& k) {
+    auto x = k.input("x", Dtype::i64, {2}), y = k.output("y", Dtype::i32, {2});
+    auto low = k.view("low", Dtype::i32, {2}, x, 8);
+    k.expect(y, [&](auto j) { return low.row(j).value(); });
+  });
+  const std::vector<Expectation> expected = expectations(symbolic, {.ranks = 1});
+  ASSERT_EQ(expected.size(), 2u);
+  EXPECT_EQ(expected[1].value.offset, 12);
+  EXPECT_EQ(expected[1].value.dtype, Dtype::i32);
 }
 
 TEST(Contents, FoldsAndConditionsThatReadInputs) {
