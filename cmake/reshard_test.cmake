@@ -30,7 +30,15 @@ function(reshard_test_options NAME)
   # GCC 12 sees these in its own string and function headers once they are precompiled.
   target_compile_options(${NAME} PRIVATE -Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow
     -Wno-stringop-overread)
-  target_link_libraries(${NAME} PRIVATE reshard_flags fmt::fmt GTest::gmock GTest::gtest_main)
+  if(NOT TARGET reshard_test_flags)
+    add_library(reshard_test_flags INTERFACE)
+    # Undefined behaviour is looked for in what is tested: in the tests it costs as much to compile as all the rest.
+    # Behind reshard_flags, which turns it on.
+    if(RESHARD_SANITIZE MATCHES "undefined")
+      target_compile_options(reshard_test_flags INTERFACE -fno-sanitize=undefined)
+    endif()
+  endif()
+  target_link_libraries(${NAME} PRIVATE reshard_flags reshard_test_flags fmt::fmt GTest::gmock GTest::gtest_main)
 endfunction()
 
 # reshard_fuzz(NAME layout_text SOURCES layout_text.cpp USES layout)
