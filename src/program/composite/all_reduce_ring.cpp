@@ -46,7 +46,7 @@ class Ring {
 }  // namespace
 
 void write_all_reduce_ring(CompositeWriter& w) {
-  w.arguments.require_signal_shape({2});
+  w.arguments.require_signal_of(2);
   const CompositeOperand target = w.arguments.operand("target", OperandUse::reached_by_peers);
   const ReduceOp op = w.arguments.op(target);
   if (op == ReduceOp::avg) w.arguments.refuse("mode ring cannot divide at the end; use mesh or two_phase for avg");

@@ -20,7 +20,7 @@ void write_all_to_all_v(CompositeWriter& w) {
   const Expression most = rows_per_rank(w, target);
   w.round("counts are there, windows are free");
   w.phase("judge the counts of all");
-  const BufferRef counts = gather_rows(w, "counts", send);
+  const BufferRef counts = gather_rows(w, "all_counts", send);
   const Verdict verdict(w, {{counts, counts, most, "count", fmt::format("exceeds capacity M = {{{}}}", most.text())}},
                         send.dtype());
   w.phase("push");

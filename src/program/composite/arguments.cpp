@@ -178,6 +178,12 @@ void CompositeArguments::require_signal_shape(const std::vector<Expression>& wan
            shape_text(wanted));
 }
 
+void CompositeArguments::require_signal_of(Index slots) const {
+  const SignalDeclaration& declared = signal();
+  if (declared.shape.size() != 1 || !always_agree(program_, declared.shape, {slots}))
+    refuse("signal {} has shape {}; it needs [{}]", declared.name, shape_text(declared.shape), slots);
+}
+
 void CompositeArguments::require_signal_per_rank() const {
   const Expression ranks = Expression::variable("P");
   require_signal_shape(signal().shape.size() == 2 ? std::vector<Expression>{ranks, 1} : std::vector<Expression>{ranks});

@@ -42,6 +42,8 @@ class CompositeArguments {
   void require_rows(const CompositeOperand& operand, const Expression& rows, std::string_view meaning) const;
   // [P], or [P, 1].
   void require_signal_per_rank() const;
+  // Whatever the number of ranks.
+  void require_signal_of(Index slots) const;
   void require_signal_shape(const std::vector<Expression>& wanted) const;
   void require_same_dtype(const CompositeOperand& a, const CompositeOperand& b) const;
   void require_integers(const CompositeOperand& operand) const;

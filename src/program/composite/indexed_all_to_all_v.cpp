@@ -103,7 +103,7 @@ class IndexedPush {
     w_.kernel.each(
         0, ceil_divide(w_.ranks() - b, o_.workers),
         [&](const Expression& turn) {
-          const Expression d = w_.let("d", b + turn * o_.workers);
+          const Expression d = w_.let("to", b + turn * o_.workers);
           w_.kernel.when(differs(d, w_.me()), [&] { rows_for(d); });
         },
         "turn");
@@ -145,7 +145,7 @@ void write_indexed_all_to_all_v(CompositeWriter& w) {
   const BufferRef range = write_index_range(w, o);
   w.round("counts are there, windows are free");
   w.phase("judge the counts and indices of all");
-  const BufferRef counts = gather_rows(w, "counts", o.send);
+  const BufferRef counts = gather_rows(w, "all_counts", o.send);
   const BufferRef ranges = gather_index_ranges(w, range, o.index.dtype());
   const Verdict verdict(
       w,

@@ -20,10 +20,13 @@ Expression CompositeRounds::reached(const SlotRef& slot, const Expression& each,
   Expression start = signal_.starts;
   for (std::size_t d = 0; d < slot.slot().indices.size(); ++d)
     start = substitute(start, "i" + std::to_string(d), slot.slot().indices[d]);
-  Expression before = 0;
-  if (only_grows(protocol_))
-    before = plus(times(kernel_.call() - 1, times(numbers_.in_call, each)), times(numbers_.before, each));
-  return plus(plus(before, step), start);
+  Expression counted = step;
+  if (only_grows(protocol_)) {
+    const Expression in_call = times(numbers_.in_call, each), so_far = plus(times(numbers_.before, each), step);
+    const bool one = in_call.is_constant(1) && so_far.is_constant();
+    counted = one ? plus(kernel_.call(), so_far - 1) : plus(times(kernel_.call() - 1, in_call), so_far);
+  }
+  return plus(counted, start);
 }
 
 void CompositeRounds::meet() {

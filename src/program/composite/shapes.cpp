@@ -1,11 +1,14 @@
 #include "program/composite/shapes.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "reshard/error.h"
 
 namespace reshard {
 namespace {
+
+constexpr Index kMostRanksTried = 64;
 
 Scope scope_for(const SymbolicProgram& program, Index ranks) {
   Scope scope;
@@ -22,8 +25,9 @@ std::optional<Index> value_of(const Expression& expression, const Scope& scope) 
   }
 }
 
+// In the dimensions that both have.
 bool agree(const std::vector<Expression>& a, const std::vector<Expression>& b, const Scope& scope) {
-  for (std::size_t d = 0; d < a.size(); ++d) {
+  for (std::size_t d = 0; d < std::min(a.size(), b.size()); ++d) {
     const auto left = value_of(a[d], scope);
     const auto right = value_of(b[d], scope);
     if (left && right && left != right) return false;
@@ -34,11 +38,16 @@ bool agree(const std::vector<Expression>& a, const std::vector<Expression>& b, c
 }  // namespace
 
 bool may_agree(const SymbolicProgram& program, const std::vector<Expression>& a, const std::vector<Expression>& b) {
-  if (a.size() != b.size()) return false;
   if (a == b) return true;
-  for (Index ranks = 1; ranks <= 64; ++ranks)
+  for (Index ranks = 1; ranks <= kMostRanksTried && a.size() == b.size(); ++ranks)
     if (agree(a, b, scope_for(program, ranks))) return true;
   return false;
+}
+
+bool always_agree(const SymbolicProgram& program, const std::vector<Expression>& a, const std::vector<Expression>& b) {
+  for (Index ranks = 1; ranks <= kMostRanksTried; ++ranks)
+    if (!agree(a, b, scope_for(program, ranks))) return false;
+  return a.size() == b.size();
 }
 
 std::vector<Index> shape_on(const SymbolicProgram& program, const std::vector<Expression>& shape, RankId rank,

@@ -11,6 +11,8 @@ namespace reshard {
 // Whether there is a number of ranks, up to 64, for which both come to the same with the sizes as declared. What
 // depends on loop variables may always. Unrolling decides for the numbers that are really used.
 bool may_agree(const SymbolicProgram& program, const std::vector<Expression>& a, const std::vector<Expression>& b);
+// Whether they do for every such number.
+bool always_agree(const SymbolicProgram& program, const std::vector<Expression>& a, const std::vector<Expression>& b);
 // On one of `ranks` ranks, with the sizes as declared. Throws Error(invalid_argument) for other names.
 std::vector<Index> shape_on(const SymbolicProgram& program, const std::vector<Expression>& shape, RankId rank,
                             Index ranks);

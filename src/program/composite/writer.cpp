@@ -53,7 +53,7 @@ void CompositeWriter::finish() {
 CompositeOperand CompositeWriter::turn(const CompositeOperand& operand) const {
   if (rounds.protocol() != Protocol::parity) return operand;
   const std::vector<Expression> shape = operand.shape();
-  if (shape.empty() || !may_agree(arguments.program(), {shape.front()}, {2}))
+  if (shape.empty() || !always_agree(arguments.program(), {shape.front()}, {2}))
     arguments.refuse("argument {}: {} has shape {}, but of the parity protocol it needs two halves, [2, ..]",
                      operand.argument(), operand.text(), shape_text(shape));
   return operand.row((kernel.call() + 1) % 2);
