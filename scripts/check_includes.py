@@ -26,7 +26,7 @@ PUBLIC = {
     "layout": "mesh cut region layout notation topology",
     "plan": "plan predict multicast megatron agreement boxes compare relabel rounds m2m batch_plan",
     "program": "program batch_program multicast_program expression symbolic builder program_text unroll lower check "
-               "simulate program_verify",
+               "simulate program_verify replay",
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric",
     "exec": "world batch_move executor tensor stamp program_run",

@@ -49,6 +49,7 @@ struct TraceStep {
   Index operation = 0;   // position among the operations of this rank in this call
   std::string text;      // "notify signal@1[0] = 1"
   bool arrival = false;  // of a put issued before
+  bool caller = false;   // between calls: inputs are given, or outputs read
   bool blocked = false;  // a wait that never passes; last of its rank
   bool culprit = false;  // one of the accesses at fault
   friend bool operator==(const TraceStep&, const TraceStep&) = default;
@@ -64,7 +65,7 @@ struct CheckReport {
   bool passed = false;
   bool bounded = false;  // not all was explored: passed means only that nothing was found
   std::optional<CheckFault> fault = {};
-  std::string message;                // one paragraph: what, where, why
+  std::string message = {};           // one paragraph: what, where, why
   std::vector<TraceStep> trace = {};  // shortest for this fault: the accesses at fault and what must come before them
   std::optional<Repair> repair = {};
   Index ranks = 0;
