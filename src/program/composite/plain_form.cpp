@@ -90,6 +90,7 @@ class UseOrder {
 template <class Declaration>
 void keep_used(std::vector<Declaration>& declarations, const UseOrder& uses) {
   std::erase_if(declarations, [&](const Declaration& d) { return !uses.has(d.name); });
+  for (Declaration& declaration : declarations) declaration.comments.clear();
   std::ranges::stable_sort(declarations, {}, [&](const Declaration& d) { return uses.place(d.name); });
 }
 
@@ -126,6 +127,7 @@ SymbolicProgram plain_form(const SymbolicProgram& lowered, const std::set<std::s
   plain.name = "compared";
   plain.init.clear();
   plain.expect.clear();
+  plain.comments.clear();
   simplify(plain.body, taken);
   const UseOrder uses(plain);
   keep_used(plain.sizes, uses);

@@ -35,6 +35,16 @@ TEST(LadderText, LoweringTwiceIsLoweringOnce) {
   }
 }
 
+// What the pages of these steps say.
+TEST(LadderText, SomeBuiltinsAreTheProgramByHand) {
+  for (const std::string step : {"04_barrier", "11_all_reduce_reveal", "15_all_to_all"}) {
+    const ProgramDifference difference = diff(ladder_program({step, "hand"}), ladder_program({step, "builtin"}));
+    EXPECT_TRUE(difference.same) << step << ": " << difference.summary << "\n" << difference.text;
+  }
+  EXPECT_TRUE(
+      diff(ladder_program({"13_all_gather", "hand"}), ladder_program({"13_all_gather", "builtin"})).same_phases);
+}
+
 TEST(LadderText, UnrollsAtAnyNumberOfRanks) {
   each_right_program([](const LadderFile&, const SymbolicProgram& program) {
     for (Index ranks = 1; ranks <= 9; ++ranks)
