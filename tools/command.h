@@ -25,5 +25,6 @@ void add_inspect(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_stamp(CLI::App& app, Action& action);
+void add_program(CLI::App& app, Action& action);
 
 }  // namespace reshard::cli

@@ -13,8 +13,8 @@ namespace reshard::cli {
 namespace {
 
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
-    add_explain, add_plan,    add_boxes,   add_megatron, add_predict,
-    add_verify,  add_compare, add_inspect, add_convert,  add_stamp,
+    add_explain, add_plan,    add_boxes,   add_megatron, add_predict, add_verify,
+    add_compare, add_inspect, add_convert, add_stamp,    add_program,
 };
 
 int refuse(std::string_view message) {
@@ -24,8 +24,10 @@ int refuse(std::string_view message) {
 
 // The command whose usage was wrong, for the hint.
 std::string named(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? "reshard" : "reshard " + chosen.front()->get_name();
+  std::string name = "reshard";
+  for (auto chosen = app.get_subcommands(); !chosen.empty(); chosen = chosen.front()->get_subcommands())
+    name += " " + chosen.front()->get_name();
+  return name;
 }
 
 int run(int argc, char** argv) {

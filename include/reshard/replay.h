@@ -12,7 +12,8 @@
 
 namespace reshard {
 
-// A run of elements that a step reached: "data[1, 0..2]" of a rank, one after the other in memory.
+// A run of elements that a step reached: "data[1, 0..2]" of a rank, one after the other in memory. "-" stands for what
+// outputs and local memory hold before the call has written them.
 struct ReplayedElements {
   RankId rank = {};
   std::string place = {};

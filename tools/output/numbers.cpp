@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 namespace reshard::cli {
 
 std::string bytes_text(Index bytes) {
@@ -29,6 +31,15 @@ std::string count_text(Index count, std::string_view noun) {
 std::string seconds_text(double seconds) {
   if (seconds < 0.0995) return fmt::format("{:.1f} ms", seconds * 1e3);
   return fmt::format("{:.2f} s", seconds);
+}
+
+std::string time_text(double seconds) {
+  if (seconds == 0) return "0";
+  const auto [factor, unit] = seconds < 1e-3 ? std::pair(1e6, "us")
+                              : seconds < 1  ? std::pair(1e3, "ms")
+                                             : std::pair(1.0, "s");
+  const double value = seconds * factor;
+  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
 }
 
 std::string tuple_text(std::span<const Index> values) { return fmt::format("({})", fmt::join(values, ",")); }

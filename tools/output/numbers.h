@@ -17,6 +17,8 @@ std::string count_text(Index count);
 std::string count_text(Index count, std::string_view noun);
 // "0.3 ms", "1.25 s".
 std::string seconds_text(double seconds);
+// "0", "3.25 us", "12.5 ms", "1.25 s": predictions are often below a millisecond.
+std::string time_text(double seconds);
 // "(4,2)" and "4×2"; "()" and "scalar" for a 0-d tensor.
 std::string tuple_text(std::span<const Index> values);
 std::string extents_text(std::span<const Index> extents);

@@ -15,16 +15,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownPerLevel = 3;
 
-// Predictions are often below a millisecond.
-std::string time_text(double seconds) {
-  if (seconds == 0) return "0";
-  const auto [factor, unit] = seconds < 1e-3 ? std::pair(1e6, "us")
-                              : seconds < 1  ? std::pair(1e3, "ms")
-                                             : std::pair(1.0, "s");
-  const double value = seconds * factor;
-  return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, unit);
-}
-
 std::string direction(const LinkUse& use) { return use.inwards ? "in" : "out"; }
 
 std::string named(const LinkUse& use, const Topology& topology) {

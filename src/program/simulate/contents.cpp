@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace reshard::simulation {
-namespace {
-
-constexpr std::byte kPoison{0xA5};
-
-}  // namespace
-
 CallInputs::CallInputs(const Program& program) : bytes_(static_cast<std::size_t>(program.ranks)) {
   for (std::size_t window = 0; window < program.windows.size(); ++window) {
     const WindowSpec& spec = program.windows[window];

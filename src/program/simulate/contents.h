@@ -9,6 +9,9 @@
 
 namespace reshard::simulation {
 
+// What outputs and local memory hold before a call has written them.
+inline constexpr std::byte kPoison{0xA5};
+
 // The inputs of all ranks, as one call begins with them.
 class CallInputs {
  public:

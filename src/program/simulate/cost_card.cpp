@@ -123,21 +123,22 @@ CostCard cost_card(const SymbolicProgram& symbolic, const UnrollOptions& options
 }
 
 std::string CostCard::text() const {
-  using simulation::kColumns;
+  using simulation::Column;
+  Rank sum;
+  for (const Rank& rank : ranks)
+    for (const Column& column : simulation::kColumns) sum.*column.member += rank.*column.member;
+  const auto width = [&](const Column& column) {
+    return std::max(column.title.size(), fmt::formatted_size("{}", sum.*column.member));
+  };
   std::string text = "rank";
   const auto out = std::back_inserter(text);
-  for (const auto& column : kColumns)
-    fmt::format_to(out, "  {:>{}}", column.title, std::max<std::size_t>(column.title.size(), 10));
-  Rank sum;
+  for (const Column& column : simulation::kColumns) fmt::format_to(out, "  {:>{}}", column.title, width(column));
   const auto line = [&](std::string_view name, const Rank& rank) {
     fmt::format_to(out, "\n{:>4}", name);
-    for (const auto& column : kColumns)
-      fmt::format_to(out, "  {:>{}}", rank.*column.member, std::max<std::size_t>(column.title.size(), 10));
+    for (const Column& column : simulation::kColumns)
+      fmt::format_to(out, "  {:>{}}", rank.*column.member, width(column));
   };
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    line(std::to_string(r), ranks[r]);
-    for (const auto& column : kColumns) sum.*column.member += ranks[r].*column.member;
-  }
+  for (std::size_t r = 0; r < ranks.size(); ++r) line(std::to_string(r), ranks[r]);
   sum.rounds = 0;
   for (const Rank& rank : ranks) sum.rounds = std::max(sum.rounds, rank.rounds);
   line("all", sum);

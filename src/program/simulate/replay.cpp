@@ -1,7 +1,6 @@
 #include "reshard/replay.h"
 
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -36,6 +35,17 @@ SimulateInput input_of_calls(const SymbolicProgram& lowered, const ReplayOptions
     return fill_initial(lowered, {.ranks = options.ranks, .sizes = options.sizes, .call = call}, rank, window, bytes);
   };
   return input;
+}
+
+// A byte alone may well be a value that looks like one.
+bool is_poison(const WindowSpec& spec, const std::byte* at) {
+  const std::span<const std::byte> bytes(at, static_cast<std::size_t>(bytes_of(spec.dtype)));
+  const bool is_poisoned = spec.role == BufferRole::output || spec.role == BufferRole::local;
+  return is_poisoned && bytes.size() > 1 && std::ranges::all_of(bytes, [](std::byte b) { return b == kPoison; });
+}
+
+std::string element_at(const WindowSpec& spec, const std::byte* at) {
+  return is_poison(spec, at) ? "-" : element_text(spec.dtype, at);
 }
 
 bool is_arrival_of(const TraceStep& arrival, const TraceStep& put) {
@@ -194,9 +204,9 @@ class TraceReplay {
     std::vector<ReplayedElements> elements;
     for (ByteRun& run : runs) {
       ReplayedElements one{.rank = run.rank, .place = name_of_run(program_, run)};
-      const Dtype dtype = program_.windows[static_cast<std::size_t>(run.window)].dtype;
-      for (Index at = 0; at + bytes_of(dtype) <= run.bytes; at += bytes_of(dtype))
-        one.after.push_back(element_text(dtype, memory_.at(run.rank, run.window, run.offset + at, bytes_of(dtype))));
+      const WindowSpec& spec = program_.windows[static_cast<std::size_t>(run.window)];
+      for (Index at = 0; at + bytes_of(spec.dtype) <= run.bytes; at += bytes_of(spec.dtype))
+        one.after.push_back(element_at(spec, memory_.at(run.rank, run.window, run.offset + at, bytes_of(spec.dtype))));
       elements.push_back(std::move(one));
     }
     return elements;
