@@ -41,11 +41,11 @@ std::vector<Rule> rules_for(CheckFault fault) {
     case CheckFault::deadlock:
       return {wait_for_at_least, subtract_instead_of_reset, move_waits, notify_from_all, count_calls, wait_for_all};
     case CheckFault::overflow:
-    case CheckFault::contract: return {count_calls, subtract_instead_of_reset, wait_for_at_least};
+    case CheckFault::contract: return {count_calls, add_one_each, subtract_instead_of_reset, wait_for_at_least};
     case CheckFault::race:
     case CheckFault::wrong_value:
-      return {add_fences, move_notifications,        count_calls,   wait_for_all,
-              add_rounds, subtract_instead_of_reset, double_windows};
+      return {add_fences,     move_notifications,        count_calls,   wait_for_all, add_rounds,
+              fence_each_put, subtract_instead_of_reset, double_windows};
     default: return {};
   }
 }

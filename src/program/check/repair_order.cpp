@@ -116,6 +116,23 @@ void add_fences(const SymbolicProgram& program, std::vector<Edit>& edits) {
                    std::move(changed)});
 }
 
+// For sources that are written again while a put may still read them.
+void fence_each_put(const SymbolicProgram& program, std::vector<Edit>& edits) {
+  SymbolicProgram changed = program;
+  std::string where;
+  each_body(changed.body, [&](Body& body) {
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      const bool fenced = i + 1 < body.size() && std::holds_alternative<Fence>(body[i + 1].form);
+      if (!is_put(body[i]) || fenced) continue;
+      if (where.empty()) where = first_line(body[i]);
+      body.insert(body.begin() + static_cast<Position>(++i), fence());
+    }
+  });
+  if (where.empty()) return;
+  edits.push_back({fmt::format("let a put end before its source is written again\n  behind: {}\n  add: fence", where),
+                   std::move(changed)});
+}
+
 void move_notifications(const SymbolicProgram& program, std::vector<Edit>& edits) {
   const Position last = last_put(program.body);
   for (Position i = 0; i < last; ++i) {
@@ -149,8 +166,11 @@ void add_rounds(const SymbolicProgram& program, std::vector<Edit>& edits) {
   const auto end = static_cast<Position>(program.body.size());
   const Position first = first_put(program.body);
   add_round_at(program, first == end ? 0 : first, edits);
-  for (Position at = 0; at <= end; ++at)
-    if (at != first) add_round_at(program, at, edits);
+  for (Position at = 0; at <= end; ++at) {
+    const bool at_comment =
+        at < end && std::holds_alternative<Comment>(program.body[static_cast<std::size_t>(at)].form);
+    if (at != first && !at_comment) add_round_at(program, at, edits);
+  }
 }
 
 void double_windows(const SymbolicProgram& program, std::vector<Edit>& edits) {

@@ -52,6 +52,32 @@ void drop(Body& body, const std::function<bool(const Statement&)>& drops) {
   });
 }
 
+bool mentions_call(const Expression& e) {
+  return e == Expression::variable("call") || std::ranges::any_of(e.operands(), mentions_call);
+}
+
+// Flags: set to 1, or to the call, and perhaps reset.
+bool is_flag(const SymbolicProgram& program, const std::string& signal) {
+  bool fits = false, other = false;
+  any_statement(program.body, [&](const Statement& statement) {
+    const Notify* notify = notify_of(statement, signal);
+    if (notify == nullptr) return false;
+    const bool sets_one = notify->value.is_constant(1) || notify->value == Expression::variable("call");
+    const bool flag = notify->op == NotifyOp::set && sets_one;
+    fits = fits || flag;
+    other = other || !(flag || is_reset(statement, signal));
+    return false;
+  });
+  return fits && !other;
+}
+
+// Of what waits look for in one call, what it is after all calls.
+Expression over_calls(const Expression& awaited) {
+  const Expression call = Expression::variable("call");
+  if (mentions_call(awaited)) return awaited;
+  return awaited.is_constant(1) ? call : awaited * call;
+}
+
 }  // namespace
 
 void wait_for_at_least(const SymbolicProgram& program, std::vector<Edit>& edits) {
@@ -74,37 +100,46 @@ void wait_for_at_least(const SymbolicProgram& program, std::vector<Edit>& edits)
   }
 }
 
-// Flags that are set to 1 become counters that are told the call; resets of them go.
+// They become counters of calls; resets of them go.
 void count_calls(const SymbolicProgram& program, std::vector<Edit>& edits) {
   for (const SignalDeclaration& signal : program.signals) {
-    bool fits = false, other = false;
-    any_statement(program.body, [&](const Statement& statement) {
-      if (const Notify* notify = notify_of(statement, signal.name)) {
-        const bool flag = notify->op == NotifyOp::set && notify->value.is_constant(1);
-        fits = fits || flag;
-        other = other || !(flag || is_reset(statement, signal.name));
-      }
-      if (const Wait* wait = wait_of(statement, signal.name)) other = other || !wait->value.is_constant(1);
-      return false;
-    });
-    if (!fits || other) continue;
+    if (!is_flag(program, signal.name)) continue;
     SymbolicProgram changed = program;
     drop(changed.body, [&](const Statement& statement) { return is_reset(statement, signal.name); });
     each_statement(changed.body, [&](Statement& statement) {
       if (notify_of(statement, signal.name) != nullptr) {
         auto& notify = std::get<Notify>(statement.form);
         notify.op = NotifyOp::add;
+        notify.value = 1;
       }
       if (wait_of(statement, signal.name) != nullptr) {
         auto& wait = std::get<Wait>(statement.form);
-        wait.value = Expression::variable("call");
+        wait.value = over_calls(wait.value);
         wait.compare = WaitCompare::greater_equal;
       }
     });
     edits.push_back(
-        {fmt::format("a flag that is up from the last call lets a wait pass early: count calls\n  at: every "
-                     "notify and wait of {0}\n  change: = 1 to += 1, >= 1 to >= call; no resets",
+        {fmt::format("a flag does not tell calls or senders apart: count\n  at: every notify and wait of {0}\n  "
+                     "change: what is set to += 1, and waits to >= as much as all calls so far add; no resets",
                      signal.name),
+         std::move(changed)});
+  }
+}
+
+// Counters that are told how far the sender is grow faster than what waits look for.
+void add_one_each(const SymbolicProgram& program, std::vector<Edit>& edits) {
+  for (const SignalDeclaration& signal : program.signals) {
+    SymbolicProgram changed = program;
+    std::string where;
+    each_statement(changed.body, [&](Statement& statement) {
+      const Notify* notify = notify_of(statement, signal.name);
+      if (notify == nullptr || notify->op != NotifyOp::add || notify->value.is_constant()) return;
+      if (where.empty()) where = text_of(statement);
+      std::get<Notify>(statement.form).value = 1;
+    });
+    if (where.empty()) continue;
+    edits.push_back(
+        {fmt::format("a sum outruns what is waited for: add 1 each time\n  at: {}\n  change: to += 1", where),
          std::move(changed)});
   }
 }

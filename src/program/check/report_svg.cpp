@@ -10,7 +10,8 @@
 namespace reshard {
 namespace {
 
-constexpr Index kRow = 30, kBox = 22, kHead = 46, kSide = 46, kGap = 18;
+constexpr Index kRow = 30, kBox = 22, kHead = 46, kSide = 46, kGap = 34;
+constexpr std::string_view kRed = "#c0272d", kBlue = "#46648c";
 constexpr Index kLetter = 7;  // width of one, at 11 px and a fixed pitch
 
 std::string escaped(std::string_view text) {
@@ -64,10 +65,9 @@ class Picture {
         "{1}\" "
         "font-family=\"monospace\" font-size=\"11\">\n"
         "<title>{2}</title>\n"
-        "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
-        "orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#46648c\"/></marker></defs>\n"
+        "<defs>{3}{4}</defs>\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-        width, height, escaped(report_.message));
+        width, height, escaped(report_.message), tip("tip", kBlue), tip("wrong", kRed));
     draw_ranks(height);
     for (std::size_t i = 0; i < report_.trace.size(); ++i) draw_step(i);
     for (std::size_t i = 0; i < report_.trace.size(); ++i) draw_arrow(i);
@@ -75,6 +75,12 @@ class Picture {
   }
 
  private:
+  static std::string tip(std::string_view id, std::string_view color) {
+    return fmt::format(
+        "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
+        "orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"{}\"/></marker>",
+        id, color);
+  }
   static std::string label(const TraceStep& step) {
     return fmt::format("{}{}", step.arrival ? "arrives: " : "", step.text) + (step.blocked ? " (for ever)" : "");
   }
@@ -135,10 +141,10 @@ class Picture {
     const Index x1 = left(from) + (rightward ? box : 0), x2 = left(to) + (rightward || same ? 0 : box);
     text_ += fmt::format(
         "<path d=\"M{},{} C{},{} {},{} {},{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.3\" "
-        "marker-end=\"url(#tip)\"/>\n",
+        "marker-end=\"url(#{})\"/>\n",
         x1, top(from_row) + kBox / 2, x1 + (rightward ? kGap : -kGap), top(from_row) + kBox / 2,
         x2 + (rightward || same ? -kGap : kGap), top(to_row) + kBox / 2, x2, top(to_row) + kBox / 2,
-        to.culprit ? "#c0272d" : "#46648c");
+        to.culprit ? kRed : kBlue, to.culprit ? "wrong" : "tip");
   }
 
   const CheckReport& report_;

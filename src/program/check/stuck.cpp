@@ -85,28 +85,50 @@ std::string missing(Machine& machine, const Run& run, const State& end, const St
   return "nobody ever notifies it";
 }
 
+// What led a rank to its wait, and the counter to its value.
+Past past_of(Machine& machine, const Run& run, const State& end, const Stuck& stuck) {
+  const RankState& at = end.ranks[stuck.rank];
+  Past past = run.past_of(machine.clocks.with_steps(at.clock, stuck.rank, at.steps));
+  for (const StepRecord* step : notifications(machine, run, stuck.cell)) include(past, run.past_of(step->clock));
+  return past;
+}
+
+// A rank whose notification was undone waits for ever whatever others do: the one with the fewest steps says it all.
+// Otherwise ranks wait for one another.
+std::vector<Stuck> enough_to_tell(Machine& machine, const Run& run, const State& end, const std::vector<Stuck>& stuck) {
+  const Stuck* best = nullptr;
+  for (const Stuck& at : stuck) {
+    if (undone_by(machine, run, at) == nullptr) continue;
+    const bool shorter =
+        best == nullptr || length_of(past_of(machine, run, end, at)) < length_of(past_of(machine, run, end, *best));
+    if (shorter) best = &at;
+  }
+  return best == nullptr ? stuck : std::vector<Stuck>{*best};
+}
+
 }  // namespace
 
 void describe_stuck(CheckReport& report, Machine& machine, const Run& run, const State& end) {
   const std::vector<Stuck> stuck = stuck_ranks(machine, end);
   std::vector<std::string> sentences;
-  Past past = run.past_of(Clocks::kNothing);
-  std::vector<const StepRecord*> culprits;
-  for (const Stuck& at : stuck) {
+  for (const Stuck& at : stuck)
     sentences.push_back(fmt::format("rank {} waits for ever in call {} at `{}`: {} holds {}, {}", at.rank, at.call,
                                     run.text_of(*at.wait, at.call), run.counter(at.cell), end.signals[at.cell].value,
                                     missing(machine, run, end, at)));
-    include(past, run.past_of(machine.clocks.with_steps(end.ranks[at.rank].clock, at.rank, end.ranks[at.rank].steps)));
-    for (const StepRecord* step : notifications(machine, run, at.cell)) include(past, run.past_of(step->clock));
-    if (const StepRecord* undone = undone_by(machine, run, at)) culprits.push_back(undone);
-  }
   report.message = fmt::format("{}", fmt::join(sentences, "; "));
+  const std::vector<Stuck> told = enough_to_tell(machine, run, end, stuck);
+  Past past = run.past_of(Clocks::kNothing);
+  std::set<const StepRecord*> culprits;
+  for (const Stuck& at : told) {
+    include(past, past_of(machine, run, end, at));
+    if (const StepRecord* undone = undone_by(machine, run, at)) culprits.insert(undone);
+  }
   for (const StepRecord& record : run.steps()) {
     if (record.kind != StepRecord::Kind::operation || record.step > past[record.rank]) continue;
     report.trace.push_back(run.step_of(record));
-    report.trace.back().culprit = std::ranges::find(culprits, &record) != culprits.end();
+    report.trace.back().culprit = culprits.contains(&record);
   }
-  for (const Stuck& at : stuck)
+  for (const Stuck& at : told)
     report.trace.push_back({.rank = RankId(at.rank),
                             .call = at.call,
                             .operation = at.position,
