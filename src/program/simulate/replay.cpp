@@ -109,6 +109,7 @@ class TraceReplay {
     if (!operation) refuse(step, "the call ends there");
     if (!operation->label.empty() && operation->label != step.text)
       refuse(step, fmt::format("it goes on with `{}`", operation->label));
+    if (operation->code == OpCode::wait && !step.blocked) check_passes(step, *operation);
     if (!step.blocked) execute(done, operation);
   }
 
@@ -162,7 +163,7 @@ class TraceReplay {
     switch (operation.code) {
       case OpCode::put: return put(done, kept);
       case OpCode::notify: return notify(done.step, operation);
-      case OpCode::wait: return wait(done.step, operation);
+      case OpCode::wait:
       case OpCode::fence: return;
       default: touch(done, operation, [&] { do_local_work(operation, done.step.rank, memory_); });
     }
@@ -183,7 +184,7 @@ class TraceReplay {
     changed_ = {operation.peer, operation.signal};
   }
 
-  void wait(const TraceStep& step, const Operation& operation) {
+  void check_passes(const TraceStep& step, const Operation& operation) {
     const std::uint64_t run = progress_[index(step.rank)].program().run;
     const std::uint64_t seen = cells_.at(step.rank, operation.signal, operation.slot).value();
     if (!is_satisfied(operation.compare, seen, value_in_run(operation, run)))
