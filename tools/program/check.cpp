@@ -87,6 +87,14 @@ void write_files(const Request& request, const SymbolicProgram& program, const C
   if (!request.repaired.empty() && report.repair) write_file(request.repaired, text_of(report.repair->program));
 }
 
+// Files that were asked for and for which there is nothing to write.
+void say_unwritten(const Request& request, bool found, bool repaired) {
+  for (const std::string& path : {request.svg, request.save})
+    if (!path.empty() && !found) fmt::print(stderr, "reshard: {} is not written: there is no trace\n", path);
+  if (!request.repaired.empty() && !repaired)
+    fmt::print(stderr, "reshard: {} is not written: there is no repair\n", request.repaired);
+}
+
 void replay_saved(const Request& request, const SavedTrace& trace) {
   print(trace.message + "\n\n");
   step_through(replay(trace.program, trace.steps, trace.options), request.step, trace.options.ranks);
@@ -116,8 +124,10 @@ int check_program(const Request& request) {
   for (const Index ranks : number_list("--ranks", request.ranks, 1))
     reports.push_back(checked(request, program, ranks));
   const auto faulty = std::ranges::find_if(reports, [](const CheckReport& report) { return report.fault.has_value(); });
-  if (faulty != reports.end()) write_files(request, program, *faulty);
-  if (request.replay && faulty != reports.end()) {
+  const bool found = faulty != reports.end();
+  if (found) write_files(request, program, *faulty);
+  say_unwritten(request, found, found && faulty->repair);
+  if (request.replay && found) {
     replay_saved(request, trace_of(request, program, *faulty));
     return kWrong;
   }
@@ -140,7 +150,7 @@ void add_limits(CLI::App& command, Request& request) {
       ->check(whole_number(1))
       ->type_name("N");
   command.add_option("--time-limit", request.time_limit, "Give up after so many seconds (300)")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(CLI::Range(0.001, 1e6).description(""))
       ->type_name("S");
 }
 
@@ -156,9 +166,7 @@ void add_outputs(CLI::App& command, Request& request) {
 
 void add_program_check(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand(
-      "check",
-      "Explore every interleaving: find the shortest way to a race, a wrong value or a deadlock, or prove there "
-      "is none");
+      "check", "Explore every interleaving: the shortest way to a race, wrong value or deadlock, or a proof");
   const auto request = std::make_shared<Request>();
   request->file.add_to(*command, false);
   request->sizes.add_to(*command);

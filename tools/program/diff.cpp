@@ -65,7 +65,7 @@ int show_difference(Request request) {
 
 void add_program_diff(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand(
-      "diff", "How two programs differ once composites are lowered and names are matched: phases side by side, lines");
+      "diff", "How two programs differ, composites lowered and names matched: phases, then lines");
   const auto request = std::make_shared<Request>();
   command
       ->add_option("left", request->left,

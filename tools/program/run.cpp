@@ -95,7 +95,7 @@ void add_program_run(CLI::App& program, Action& action) {
       ->check(whole_number(1))
       ->type_name("N");
   command->add_option("--timeout", request->timeout, "Seconds after which a call that waits fails (30)")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(CLI::Range(0.001, 1e6).description(""))
       ->type_name("S");
   command->add_flag("--verbose", request->verbose, "Also what each rank moved, beside its cost card");
   command->add_flag("--json", request->json, "Print as JSON, with that");

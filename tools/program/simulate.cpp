@@ -93,8 +93,7 @@ void add_schedule(CLI::App& command, Request& request) {
 
 void add_program_simulate(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand(
-      "simulate",
-      "Run a program on simulated devices: real bytes, a seeded schedule in which puts arrive late, a clock");
+      "simulate", "Run a program on simulated devices: real bytes, a seeded schedule, late puts, a clock");
   const auto request = std::make_shared<Request>();
   request->file.add_to(*command);
   request->sizes.add_to(*command);

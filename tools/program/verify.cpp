@@ -55,7 +55,7 @@ int show_faults(const Request& request) {
 
 void add_program_verify(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand(
-      "verify", "What is wrong with a program that can be seen without running it: shapes, bounds, buffers, signals");
+      "verify", "What is wrong with a program, seen without running it: shapes, bounds, buffers, signals");
   const auto request = std::make_shared<Request>();
   request->file.add_to(*command);
   request->sizes.add_to(*command);
