@@ -3,6 +3,7 @@
 
 #include "program/symbolic/operands.h"
 #include "program/symbolic/placed.h"
+#include "program/symbolic/quote.h"
 #include "program/symbolic/statement_reads.h"
 
 namespace reshard {
@@ -32,6 +33,8 @@ class CallUses {
       const bool may_grow = !later && is_signal(statement);
       each_operand(statement,
                    [&](const Expression& operand) { add(operand, may_grow && is_value(statement, operand)); });
+      if (const auto* require = std::get_if<Require>(&statement.form))
+        for (const Expression& told : values_in(require->message)) add(told, false);
       if (const auto* loop = std::get_if<For>(&statement.form)) add(loop->body, later);
       if (const auto* condition = std::get_if<If>(&statement.form)) {
         add(condition->then, later);
@@ -106,7 +109,10 @@ bool make_grow(Program& first, const Program& next, Index call, Index period) {
 std::vector<Program> unroll_all_calls(const SymbolicProgram& program, const UnrollOptions& options) {
   UnrollOptions at = options;
   at.call = 1;
-  const Scope sizes = PlacedProgram(program, at).scope_of(RankId(0));
+  // Divisors that differ from rank to rank, or from call to call, give no period.
+  Scope sizes = PlacedProgram(program, at).scope_of(RankId(0));
+  sizes.erase("me");
+  sizes.erase("call");
   CallUses uses(sizes);
   uses.add(program.body, false);
   if (!uses.fits()) return {};

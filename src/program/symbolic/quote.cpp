@@ -39,6 +39,17 @@ std::string quote_with_numbers(const Statement& statement, const Scope& scope) {
   return is_head ? line.substr(0, line.find(" {")) : line;
 }
 
+std::vector<Expression> values_in(std::string_view message) {
+  std::vector<Expression> values;
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t open = message.find('{', at), close = message.find('}', open);
+    if (open == std::string_view::npos || close == std::string_view::npos) break;
+    values.push_back(parse_expression(message.substr(open + 1, close - open - 1)));
+    at = close + 1;
+  }
+  return values;
+}
+
 std::string with_values(const std::string& message, const Scope& scope, ElementReader* reader) {
   std::string text;
   for (std::size_t at = 0; at < message.size();) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "reshard/symbolic.h"
 
@@ -13,6 +15,8 @@ std::string quote_with_numbers(const Statement& statement, const Scope& scope);
 Expression with_numbers(const Expression& expression, const Scope& scope);
 // `message` with each {expression} replaced by its value.
 std::string with_values(const std::string& message, const Scope& scope, ElementReader* reader);
+// The {expressions} of a message.
+std::vector<Expression> values_in(std::string_view message);
 // "put", "get", "copy".
 std::string_view word_of(OpCode code);
 

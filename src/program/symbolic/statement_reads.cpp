@@ -4,6 +4,7 @@
 #include <set>
 
 #include "program/symbolic/operands.h"
+#include "program/symbolic/quote.h"
 
 namespace reshard {
 namespace {
@@ -49,14 +50,20 @@ struct Effects {
 bool depends_on_memory(const Statement& statement) {
   bool found = false;
   each_operand(statement, [&](const Expression& operand) { found = found || reads_memory(operand); });
+  if (const auto* require = std::get_if<Require>(&statement.form))
+    for (const Expression& told : values_in(require->message)) found = found || reads_memory(told);
   return found;
 }
 
-bool may_read_at_once(const For& loop) {
+bool may_read_at_once(const For& loop, const PlacedProgram& program, RankId me) {
   Effects effects;
   effects.add(loop.body);
-  return effects.calm &&
-         std::ranges::none_of(effects.written, [&](const std::string& name) { return effects.read.contains(name); });
+  if (!effects.calm) return false;
+  // Views are what they view.
+  std::set<int> read;
+  for (const std::string& name : effects.read) read.insert(program.buffer(name, me).window);
+  return std::ranges::none_of(effects.written,
+                              [&](const std::string& name) { return read.contains(program.buffer(name, me).window); });
 }
 
 }  // namespace reshard

@@ -73,7 +73,7 @@ void Unroller::run(const For& loop, Scope& scope, ElementReader* reader) {
   const Index from = loop.peers ? 0 : evaluate(loop.from, scope, reader);
   const Index to = loop.peers ? program_->options().ranks : evaluate(loop.to, scope, reader);
   // Of a deferred loop that changes nothing it reads, all operands are read now.
-  const bool at_once = reader != nullptr && !at_once_ && may_read_at_once(loop);
+  const bool at_once = reader != nullptr && !at_once_ && may_read_at_once(loop, *program_, me_);
   if (at_once) {
     at_once_ = true;
     reader_ = reader;
@@ -187,18 +187,23 @@ void Unroller::remote_move(const DataMove& move, const PlacedSlice& target, cons
 }
 
 // Puts of one loop that read at once are one operation for each run of one peer; rows that follow one another become
-// one.
-bool Unroller::joins_last(const Operation& operation) const {
+// one. Not so where their order matters: the rows of one operation have none.
+bool Unroller::joins_last(const Operation& operation) {
   if (!at_once_ || operations_->size() <= joinable_from_) return false;
   const Operation& last = operations_->back();
   const bool moves = operation.code == OpCode::put || operation.code == OpCode::get || operation.code == OpCode::copy;
-  return moves && last.code == operation.code && last.peer == operation.peer &&
-         last.source_window == operation.source_window && last.target_window == operation.target_window &&
-         !last.accumulate && !operation.accumulate;
+  const bool alike = moves && last.code == operation.code && last.peer == operation.peer &&
+                     last.source_window == operation.source_window && last.target_window == operation.target_window &&
+                     !last.accumulate && !operation.accumulate;
+  const bool stays = operation.code == OpCode::copy || operation.peer == me_;
+  const bool reads_its_own = stays && operation.source_window == operation.target_window;
+  return alike && !reads_its_own && written_.add(operation.blocks);
 }
 
 void Unroller::append(Operation operation) {
   if (!joins_last(operation)) {
+    written_.clear();
+    if (later_) written_.add(operation.blocks);
     operations_->push_back(std::move(operation));
     return;
   }

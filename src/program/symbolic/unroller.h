@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "program/symbolic/placed_slice.h"
+#include "program/symbolic/written_bytes.h"
 
 namespace reshard {
 
@@ -37,7 +38,7 @@ class Unroller {
   void local_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source, std::string label);
   void remote_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source, std::string label);
   PlacedSlice scratch_like(const PlacedSlice& shape, Dtype dtype);
-  bool joins_last(const Operation& operation) const;
+  bool joins_last(const Operation& operation);
   void append(Operation operation);
   Index slot_of(const Slot& slot, const Scope& scope, ElementReader* reader, std::string& label) const;
 
@@ -49,6 +50,7 @@ class Unroller {
   bool later_;  // the operations are made while the program runs
   Index scratch_bytes_ = 0;
   std::size_t joinable_from_ = 0;  // operations before this number are left as they are
+  WrittenBytes written_;           // by the last operation, if it may be joined
 };
 
 }  // namespace reshard

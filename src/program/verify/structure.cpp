@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "program/symbolic/operands.h"
+#include "program/symbolic/quote.h"
 #include "program/verify/verify_rules.h"
 #include "reshard/error.h"
 #include "reshard/program_text.h"
@@ -23,6 +24,8 @@ class UsedBuffers {
     for (const NumberedStatement& at : text.statements()) {
       for (const SliceUse& use : slices_of(*at.statement)) add(use.slice->buffer, use.written);
       each_operand(*at.statement, [&](const Expression& operand) { add(operand); });
+      if (const auto* require = std::get_if<Require>(&at.statement->form))
+        for (const Expression& told : values_in(require->message)) add(told);
     }
     for (const ContentRule& rule : program_.expect) {
       add(rule.buffer, false);

@@ -1,5 +1,6 @@
 #include "reshard/unroll.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -221,6 +222,36 @@ class Integers final : public MemoryReader {
   std::map<int, std::vector<Index>> values_;
 };
 
+TEST(Unroll, DivisorsOfTheCallThatAreNoSizesGiveNoPeriod) {
+  const auto served = [](std::string_view slot) {
+    const std::string text = fmt::format("program calls\nsignal ready[8]\n\nnotify ready@me[{}] += 1\n", slot);
+    return unroll_all_calls(parse_program(text), {.ranks = 3}).size();
+  };
+  EXPECT_EQ(served("call % P"), 3u);
+  EXPECT_EQ(served("call % (me + 1)"), 0u);    // 1, 2 or 3 calls, by rank
+  EXPECT_EQ(served("call % (call + 1)"), 0u);  // what would be the period of the first call alone
+}
+
+TEST(Unroll, MessagesMayTellOfTheCallAndOfMemory) {
+  const auto with = [](std::string_view require) {
+    return parse_program(
+        fmt::format("program told\ninput c : i32[1]\nsignal ready[1]\n\n{}\nnotify ready@me[0] += 1\n", require));
+  };
+  EXPECT_EQ(unroll_all_calls(with("require c[0] < 3, \"{c[0]} is too much\""), {.ranks = 1}).size(), 1u);
+  EXPECT_EQ(unroll_all_calls(with("require c[0] < 3, \"call {call} has {c[0]}\""), {.ranks = 1}).size(), 0u);
+  // A condition that is known, told with what is not.
+  const Program unrolled = unroll(with("require me > 0, \"rank {me} has {c[0]}\""), {.ranks = 1});
+  ASSERT_EQ(unrolled.operations[0].at(0).code, OpCode::deferred);
+  Integers memory(std::map<int, std::vector<Index>>{{0, {7}}});
+  std::vector<Operation> operations;
+  try {
+    unrolled.operations[0][0].deferred->expand(memory, operations);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "program told: rank 0 has 7");
+  }
+}
+
 SymbolicProgram gather() {
   return program("gather", [](Kernel& k) {
     auto x = k.input("x", Dtype::f32, {8, 2});
@@ -252,6 +283,38 @@ TEST(Unroll, WhatMemoryDecidesWaitsUntilItIsReachedAndRowsThatFollowAreOne) {
   unrolled.operations[1][1].deferred->expand(memory, operations);
   ASSERT_EQ(operations.size(), 2u);
   EXPECT_THAT(operations[1].blocks, ElementsAre(Block{0, 32, 8}, Block{0, 40, 8}));  // row 0 twice
+}
+
+// What the first operation of the program, which follows from memory, becomes.
+std::vector<Operation> expanded(const std::string& text, std::map<int, std::vector<Index>> values) {
+  Integers memory(std::move(values));
+  std::vector<Operation> operations;
+  unroll(parse_program(text), {.ranks = 2}).operations[0].at(0).deferred->expand(memory, operations);
+  return operations;
+}
+
+TEST(Unroll, RowsWhoseOrderMattersStayApart) {
+  const std::string head = "program rows\ninput c : i32[1]\nwindow a : i32[8]\nwindow b : i32[8]\nlocal l : i32[8]\n";
+  const auto count = [&](std::string_view move) {
+    return expanded(head + fmt::format("\nfor k in 0..c[0] {{ {} }}\n", move), {{0, {3}}}).size();
+  };
+  EXPECT_EQ(count("put a@1[2 * k] <- l[k]"), 1u);
+  EXPECT_EQ(count("put a@1[0] <- l[k]"), 3u);                // which comes last?
+  EXPECT_EQ(count("put a@1[k..k + 2] <- l[k..k + 2]"), 3u);  // the same, in part
+  EXPECT_EQ(count("put a@1[6 - 2 * k..8 - 2 * k] <- l[0..2]"), 1u);
+  EXPECT_EQ(count("copy a[k + 1] <- a[k]"), 3u);  // each reads what the last one wrote
+  EXPECT_EQ(count("put a@0[k + 1] <- a[k]"), 3u);
+  EXPECT_EQ(count("put a@1[k + 1] <- a[k]"), 1u);  // another rank's
+  EXPECT_EQ(count("copy b[k + 1] <- a[k]"), 1u);
+}
+
+TEST(Unroll, LoopsThatWriteWhatTheyReadThroughAViewReadItInTurn) {
+  const std::string text =
+      "program view\ninput c : i32[1]\nlocal index : i32[4]\nview same : i32[4] of index\nlocal x : i32[4]\n\n"
+      "for k in 0..c[0] { copy same[k + 1] <- x[index[k]] }\n";
+  const std::vector<Operation> operations = expanded(text, {{0, {3}}, {1, {0, 0, 0, 0}}});
+  ASSERT_EQ(operations.size(), 3u);
+  for (const Operation& operation : operations) EXPECT_EQ(operation.code, OpCode::deferred);
 }
 
 TEST(Unroll, RequirementsSayWhatTheyFound) {
