@@ -9,7 +9,7 @@ namespace reshard {
 
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxJsonDepth = 64;
 
 void append_utf8(std::string& out, unsigned code) {
   if (code < 0x80) {
@@ -29,7 +29,7 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_json_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
@@ -64,7 +64,7 @@ void JsonReader::word(std::string_view expected) {
 }
 
 void JsonReader::enter() {
-  if (++depth_ > kMaxDepth) fault(fmt::format("nested deeper than {} levels", kMaxDepth));
+  if (++depth_ > kMaxJsonDepth) fault(fmt::format("nested deeper than {} levels", kMaxJsonDepth));
 }
 
 JsonReader::Kind JsonReader::peek() {
@@ -79,7 +79,7 @@ JsonReader::Kind JsonReader::peek() {
     case 'n': return Kind::null;
     default: break;
   }
-  if (text_[at_] == '-' || is_digit(text_[at_])) return Kind::number;
+  if (text_[at_] == '-' || is_json_digit(text_[at_])) return Kind::number;
   fault("expected a value");
 }
 
@@ -162,7 +162,7 @@ std::string_view JsonReader::number_text() {
   std::size_t i = at_;
   const auto digits = [&] {
     const std::size_t first = i;
-    while (i < text_.size() && is_digit(text_[i])) ++i;
+    while (i < text_.size() && is_json_digit(text_[i])) ++i;
     if (i == first) fault("expected a number");
     return i - first;
   };

@@ -10,11 +10,11 @@ namespace reshard {
 namespace {
 
 constexpr std::size_t kMaxDigits = 18;
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_pattern_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !text.empty() && letter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || is_digit(c); });
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || is_pattern_digit(c); });
 }
 
 }  // namespace
@@ -63,9 +63,9 @@ bool Pattern::match_from(Search& search, std::size_t token, std::size_t at) cons
   } else if (t.kind == Kind::capture) {
     // The whole run of digits, written without leading zeros: "1" of "12" is another number.
     std::size_t n = 0;
-    while (n < rest.size() && is_digit(rest[n])) ++n;
+    while (n < rest.size() && is_pattern_digit(rest[n])) ++n;
     const bool number =
-        n > 0 && n <= kMaxDigits && (n == 1 || rest[0] != '0') && (at == 0 || !is_digit(search.name[at - 1]));
+        n > 0 && n <= kMaxDigits && (n == 1 || rest[0] != '0') && (at == 0 || !is_pattern_digit(search.name[at - 1]));
     if (number) {
       std::from_chars(rest.data(), rest.data() + n, search.values[t.capture]);
       if (match_from(search, token + 1, at + n)) return true;

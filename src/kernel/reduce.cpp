@@ -120,7 +120,7 @@ T loaded(const std::byte* at) {
 }
 
 // A tile of partial results stays in the nearest cache while the terms pass by.
-constexpr Index kTile = 256;
+constexpr Index kReduceTile = 256;
 
 template <class Format, class Apply>
 void for_each(const FoldRow& row, Index first, Index count, Apply apply) {
@@ -147,9 +147,9 @@ Wide divided(Wide sum, Index divisor) {
 template <class Format, class Op, bool kDivides>
 void fold(std::byte* result, Index result_step, std::span<const FoldRow> terms, Index count, Index divisor) {
   using Wide = typename Format::Wide;
-  std::array<Wide, kTile> tile;
-  for (Index first = 0; first < count; first += kTile) {
-    const Index n = std::min(kTile, count - first);
+  std::array<Wide, kReduceTile> tile;
+  for (Index first = 0; first < count; first += kReduceTile) {
+    const Index n = std::min(kReduceTile, count - first);
     for_each<Format>(terms.front(), first, n, [&](Index i, Wide value) { tile[i] = value; });
     for (const FoldRow& term : terms.subspan(1))
       for_each<Format>(term, first, n, [&](Index i, Wide value) { tile[i] = Op()(tile[i], value); });
@@ -187,7 +187,7 @@ auto with_format(Dtype dtype, F f) {
 }
 
 template <class Format>
-constexpr bool is_complex = std::is_same_v<Format, Complex<float>> || std::is_same_v<Format, Complex<double>>;
+constexpr bool is_complex_format = std::is_same_v<Format, Complex<float>> || std::is_same_v<Format, Complex<double>>;
 template <class Format>
 constexpr bool is_integer = std::is_integral_v<typename Format::Wide> && !std::is_same_v<Format, Truth>;
 
@@ -210,10 +210,10 @@ FoldKernel kernel_of(ReduceOp op) {
       case ReduceOp::product: return fold<Format, Multiply, false>;
       case ReduceOp::avg: return fold<Format, Add, true>;
       case ReduceOp::min:
-        if constexpr (!is_complex<Format>) return fold<Format, Less, false>;
+        if constexpr (!is_complex_format<Format>) return fold<Format, Less, false>;
         break;
       case ReduceOp::max:
-        if constexpr (!is_complex<Format>) return fold<Format, Greater, false>;
+        if constexpr (!is_complex_format<Format>) return fold<Format, Greater, false>;
         break;
     }
   }
@@ -240,7 +240,7 @@ template <class Format>
 typename Format::Wide identity(ReduceOp op) {
   using Wide = typename Format::Wide;
   if (op == ReduceOp::product) return Wide(1);
-  if constexpr (!is_complex<Format>) {
+  if constexpr (!is_complex_format<Format>) {
     if (op == ReduceOp::min) return extreme<Format>(1);
     if (op == ReduceOp::max) return extreme<Format>(-1);
   }

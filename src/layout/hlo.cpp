@@ -65,7 +65,7 @@ void parse_list(Scanner& in, TileAssignment& tiles) {
                              tiles.devices.size()));
 }
 
-AxisKind parse_kind(Scanner& in) {
+AxisKind parse_subgroup_kind(Scanner& in) {
   if (in.accept("replicated")) return {};
   if (in.accept("unreduced")) return {AxisKind::Kind::partial, ReduceOp::sum, 0};
   in.fail_here("expected replicated or unreduced: a layout cannot say anything else of the last dimensions");
@@ -84,7 +84,7 @@ Sharding parse_tiles(Scanner& in, std::size_t dims) {
   } else if (in.accept("last_tile_dims")) {
     in.expect('=');
     in.expect('{');
-    do sharding.last.push_back(parse_kind(in));
+    do sharding.last.push_back(parse_subgroup_kind(in));
     while (in.accept(','));
     in.expect('}');
   }

@@ -61,7 +61,7 @@ std::string pieces_text(const Cut& cut) {
   return out + "]";
 }
 
-std::string axes_text(const Mesh& mesh, const Cut& cut) {
+std::string cut_axes_text(const Mesh& mesh, const Cut& cut) {
   if (cut.axes.size() == 1) return mesh.axes()[cut.axes.front()].name;
   for (const AxisGroup& group : mesh.groups()) {
     bool same = static_cast<int>(cut.axes.size()) == group.leaves.count;
@@ -75,7 +75,7 @@ std::string axes_text(const Mesh& mesh, const Cut& cut) {
 }
 
 std::string cut_text(const Mesh& mesh, const Cut& cut) {
-  std::string out = axes_text(mesh, cut);
+  std::string out = cut_axes_text(mesh, cut);
   Rule unsaid = Rule::chunk;
   if (cut.pieces != Pieces::whole) {
     out += ":" + pieces_text(cut);

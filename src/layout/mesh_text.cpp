@@ -13,7 +13,7 @@ namespace reshard {
 namespace {
 
 // 24 bytes each in a mesh; a short text of a few ranges must not fill the memory.
-constexpr Index kGreatestList = Index{1} << 22;
+constexpr Index kGreatestMeshText = Index{1} << 22;
 
 struct ParsedAxes {
   std::vector<Axis> axes;
@@ -68,8 +68,8 @@ std::vector<RankId> parse_ranks(Scanner& in) {
       end = in.non_negative("the rank after the last one");
       if (end <= first) in.fail_last(fmt::format("ranks {}:{} are none", first, end));
     }
-    if (end - first > kGreatestList - std::ssize(ranks))
-      in.fail_last(fmt::format("a mesh lists at most {} ranks; give it strides", kGreatestList));
+    if (end - first > kGreatestMeshText - std::ssize(ranks))
+      in.fail_last(fmt::format("a mesh lists at most {} ranks; give it strides", kGreatestMeshText));
     for (Index rank = first; rank < end; ++rank) ranks.emplace_back(rank);
   } while (in.accept(','));
   in.expect(']');

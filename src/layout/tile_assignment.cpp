@@ -9,7 +9,7 @@
 namespace reshard {
 namespace {
 
-constexpr Index kGreatestList = Index{1} << 22;  // as for a mesh
+constexpr Index kGreatestTileList = Index{1} << 22;  // as for a mesh
 
 // Some of the tiles of one dimension: device number = .. + index * stride.
 struct Digit {
@@ -57,9 +57,9 @@ std::optional<std::vector<std::vector<Digit>>> digits_by_dim(const std::vector<I
 }
 
 std::vector<RankId> listed_devices(const TileAssignment& tiles, Index count) {
-  if (count > kGreatestList)
+  if (count > kGreatestTileList)
     fail(Code::unsupported, "HLO sharding: {} has no regular form, and {} devices are too many to list (at most {})",
-         text_of(tiles), count, kGreatestList);
+         text_of(tiles), count, kGreatestTileList);
   const std::vector<Digit> digits = transposed_digits(tiles);
   std::vector<RankId> devices;
   for (Index at = 0; at < count; ++at) {
@@ -167,9 +167,9 @@ TileAssignment tiles_of(const Mesh& mesh, const std::vector<std::vector<int>>& b
     merge_neighbours(tiles);
     return tiles;
   }
-  if (mesh.size() > kGreatestList)
+  if (mesh.size() > kGreatestTileList)
     fail(Code::unsupported, "mesh {}: an HLO sharding lists its devices unless they are numbered 0 to {}; at most {}",
-         mesh.text(), mesh.size() - 1, kGreatestList);
+         mesh.text(), mesh.size() - 1, kGreatestTileList);
   Coordinate coordinate(mesh.axes().size());
   for (Index at = 0; at < mesh.size(); ++at) {
     Index rest = at;

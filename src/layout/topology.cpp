@@ -26,7 +26,7 @@ void check_cost(const std::string& where, std::string_view whose, const LinkCost
     refuse(where, "{}: rate is {} bytes/s; give {} to {}", whose, link.rate, kLeast, kGreatest);
 }
 
-bool is_name(std::string_view text) {
+bool is_topology_name(std::string_view text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
   return std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -75,7 +75,8 @@ Topology::Topology(TopologySpec spec) : ranks_(spec.ranks) {
 
 void Topology::add_level(const TopologyLevel& level) {
   const std::string whose = fmt::format("level '{}'", level.name);
-  if (!is_name(level.name)) refuse(level.where, "{}: a name has letters, digits, - and _, and no digit first", whose);
+  if (!is_topology_name(level.name))
+    refuse(level.where, "{}: a name has letters, digits, - and _, and no digit first", whose);
   for (const Level& other : levels_)
     if (other.name == level.name) refuse(level.where, "{} is there twice", whose);
   check_cost(level.where, whose, level.link);
@@ -101,7 +102,7 @@ void Topology::add_level(const TopologyLevel& level) {
   const bool named = std::ranges::any_of(level.nodes, [](const NamedNode& node) { return !node.name.empty(); });
   for (const NamedNode& node : level.nodes) {
     if (!named) break;
-    if (!is_name(node.name) || std::ranges::find(added.names, node.name) != added.names.end())
+    if (!is_topology_name(node.name) || std::ranges::find(added.names, node.name) != added.names.end())
       refuse(level.where,
              "{}: '{}' is no name, or there twice; a name has letters, digits, - and _, and no digit first", whose,
              node.name);

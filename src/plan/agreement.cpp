@@ -7,10 +7,10 @@
 namespace reshard {
 namespace {
 
-using Pair = std::pair<RankId, RankId>;
-Pair pair_of(const Transfer* transfer) { return {transfer->source, transfer->target}; }
+using RankPair = std::pair<RankId, RankId>;
+RankPair pair_of(const Transfer* transfer) { return {transfer->source, transfer->target}; }
 
-// Pair by pair; the transfers of a pair in the order in which the list has them.
+// RankPair by pair; the transfers of a pair in the order in which the list has them.
 std::vector<const Transfer*> by_pair(std::span<const Transfer> transfers) {
   std::vector<const Transfer*> sorted;
   for (const Transfer& transfer : transfers) sorted.push_back(&transfer);
@@ -21,7 +21,7 @@ std::vector<const Transfer*> by_pair(std::span<const Transfer> transfers) {
 // The transfers of one pair: [first, last) of a sorted list.
 using Part = std::span<const Transfer* const>;
 
-Part part_of(std::span<const Transfer* const> sorted, const Pair& pair) {
+Part part_of(std::span<const Transfer* const> sorted, const RankPair& pair) {
   const auto first = std::ranges::lower_bound(sorted, pair, {}, pair_of);
   return {first, std::ranges::upper_bound(first, sorted.end(), pair, {}, pair_of)};
 }
@@ -42,7 +42,7 @@ std::string difference(const Transfer& sent, const Transfer& received) {
                      spans_text(sent.dims[dim]), spans_text(received.dims[dim]));
 }
 
-void compare(const Pair& pair, Part sent, Part received, std::vector<Fault>& faults) {
+void compare(const RankPair& pair, Part sent, Part received, std::vector<Fault>& faults) {
   const auto fault = [&](const std::string& what) {
     faults.push_back({fmt::format("ranks {} -> {}: {}", pair.first.value(), pair.second.value(), what)});
   };
@@ -57,13 +57,13 @@ void compare(const Pair& pair, Part sent, Part received, std::vector<Fault>& fau
 
 std::vector<Fault> check_agreement(std::span<const Transfer> sends, std::span<const Transfer> receives) {
   const std::vector<const Transfer*> sent = by_pair(sends), received = by_pair(receives);
-  std::vector<Pair> pairs;
+  std::vector<RankPair> pairs;
   for (const auto* list : {&sent, &received})
     for (const Transfer* transfer : *list) pairs.push_back(pair_of(transfer));
   std::ranges::sort(pairs);
   pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
   std::vector<Fault> faults;
-  for (const Pair& pair : pairs) compare(pair, part_of(sent, pair), part_of(received, pair), faults);
+  for (const RankPair& pair : pairs) compare(pair, part_of(sent, pair), part_of(received, pair), faults);
   return faults;
 }
 

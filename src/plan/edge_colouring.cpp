@@ -11,7 +11,7 @@
 namespace reshard {
 namespace {
 
-constexpr Index kNone = -1;
+constexpr Index kNoEdge = -1;
 
 Index count_of(std::span<const Link> links, Index Link::*end) {
   Index count = 0;
@@ -27,17 +27,18 @@ Index greatest_degree(std::span<const Link> links, Index Link::*end) {
 
 // For each place on one side of the graph: which link has each colour. A table would need places times colours, and one
 // place with many links makes many colours.
-class Side {
+class ColouredSide {
  public:
-  Side(std::size_t links, Index places, Index colours) : colours_(colours), free_(static_cast<std::size_t>(places), 0) {
+  ColouredSide(std::size_t links, Index places, Index colours)
+      : colours_(colours), free_(static_cast<std::size_t>(places), 0) {
     link_.reserve(links);
   }
 
   Index link(Index place, Index colour) const {
     const auto found = link_.find(place * colours_ + colour);
-    return found == link_.end() ? kNone : found->second;
+    return found == link_.end() ? kNoEdge : found->second;
   }
-  bool is_free(Index place, Index colour) const { return link(place, colour) == kNone; }
+  bool is_free(Index place, Index colour) const { return link(place, colour) == kNoEdge; }
   // There is one: a place has no more links than there are colours, and one of them has no colour yet.
   Index least_free(Index place) {
     while (!is_free(place, free_[place])) ++free_[place];
@@ -61,7 +62,7 @@ class Colouring {
       : links_(links),
         senders_(links.size(), count_of(links, &Link::sender), colours),
         receivers_(links.size(), count_of(links, &Link::receiver), colours),
-        colour_(links.size(), kNone) {}
+        colour_(links.size(), kNoEdge) {}
 
   void add(Index link) {
     const auto [sender, receiver] = links_[link];
@@ -80,7 +81,7 @@ class Colouring {
     Index place = receiver, colour = a;
     for (bool at_receiver = true;; at_receiver = !at_receiver) {
       const Index link = (at_receiver ? receivers_ : senders_).link(place, colour);
-      if (link == kNone) break;
+      if (link == kNoEdge) break;
       path_.push_back(link);
       place = at_receiver ? links_[link].sender : links_[link].receiver;
       colour = colour == a ? b : a;
@@ -98,8 +99,8 @@ class Colouring {
   }
 
   std::span<const Link> links_;
-  Side senders_;
-  Side receivers_;
+  ColouredSide senders_;
+  ColouredSide receivers_;
   std::vector<Index> colour_;  // of each link
   std::vector<Index> path_;
 };

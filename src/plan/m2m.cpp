@@ -44,7 +44,7 @@ std::vector<Index> common_multiple(const std::vector<Index>& a, const std::vecto
   return middle;
 }
 
-std::vector<int> partial_axes(const Layout& layout) {
+std::vector<int> pending_axes(const Layout& layout) {
   std::vector<int> axes;
   const auto& kinds = layout.spec().kinds;
   for (int axis = 0; axis < static_cast<int>(kinds.size()); ++axis)
@@ -63,8 +63,8 @@ void check_partial(const Layout& source, const Layout& target) {
     fail(Code::unsupported,
          "m2m map: target {} is pending along axis \"{}\": how a value splits into terms is nobody's choice but the "
          "target's; move to a replicated layout and form the terms there",
-         target.text(), target.mesh().axes()[partial_axes(target).front()].name);
-  const std::vector<int> axes = partial_axes(source);
+         target.text(), target.mesh().axes()[pending_axes(target).front()].name);
+  const std::vector<int> axes = pending_axes(source);
   for (const int axis : axes) {
     const auto& kinds = source.spec().kinds;
     if (!commute(kinds[axes.front()].op, kinds[axis].op))
@@ -147,7 +147,7 @@ class Joiner {
   // Sub-groups along one partial axis share ranks with those along the next: linked, they are all coordinates along all
   // partial axes.
   void add_reduce_only() {
-    const std::vector<int> axes = partial_axes(layout_);
+    const std::vector<int> axes = pending_axes(layout_);
     if (axes.empty()) return;
     const Mesh& mesh = layout_.mesh();
     const Index members = width_of(mesh, axes);
@@ -203,7 +203,7 @@ M2MMap::M2MMap(Layout source, Layout target, std::vector<Index> source_counts, s
       source_num_slicers_(divided(middle_, source_counts_)),
       target_num_slicers_(divided(middle_, target_counts_)),
       routes_(std::move(routes)) {
-  for (const int axis : partial_axes(source_))
+  for (const int axis : pending_axes(source_))
     source_partial_reductions_.push_back({axis, source_.spec().kinds[axis].op});
 }
 

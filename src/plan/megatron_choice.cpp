@@ -8,7 +8,7 @@
 namespace reshard {
 namespace {
 
-constexpr Index kGreatestList = Index{1} << 26;  // buckets that are listed one by one
+constexpr Index kGreatestBucketList = Index{1} << 26;  // buckets that are listed one by one
 
 // What one step along an axis of a regular mesh adds to the rank.
 Index stride_of(const Mesh& mesh, int axis) {
@@ -55,9 +55,9 @@ bool MegatronChoice::in_closed_form() {
 
 void MegatronChoice::list() {
   const Mesh& mesh = source_.mesh();
-  if (buckets_ > kGreatestList)
+  if (buckets_ > kGreatestBucketList)
     fail(Code::unsupported, "{}: {} data-parallel groups in no regular order are more than {}", source_.text(),
-         buckets_, kGreatestList);
+         buckets_, kGreatestBucketList);
   const Index entries = mesh.axes()[static_cast<std::size_t>(data_parallel_)].size;
   std::vector<std::pair<RankId, Coordinate>> ascending;
   for (Index k = 0; k < buckets_; ++k) {

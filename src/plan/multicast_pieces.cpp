@@ -13,9 +13,9 @@ namespace {
 constexpr Index kMostCopies = Index{1} << 22;
 
 // Numbers the shards of a layout: ranks that differ only in axes that replicate have the same.
-class Shards {
+class NumberedShards {
  public:
-  explicit Shards(const Layout& layout) : mesh_(layout.mesh()), free_(free_axes(layout)) {}
+  explicit NumberedShards(const Layout& layout) : mesh_(layout.mesh()), free_(free_axes(layout)) {}
 
   Index number_of(RankId rank) const {
     auto coordinate = mesh_.coordinate_of(rank);
@@ -48,7 +48,7 @@ PlanPieces pieces_of(const Plan& plan) {
   for (const Layout* side : {&plan.source(), &plan.target()})
     if (side->has_partial())
       fail(Code::unsupported, "{} is a pending reduction: forwarding moves values; reduce it first", side->text());
-  const Shards sources(plan.source()), targets(plan.target());
+  const NumberedShards sources(plan.source()), targets(plan.target());
   struct Member {
     Index target, source;
     std::size_t transfer;

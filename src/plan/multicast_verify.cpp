@@ -11,7 +11,7 @@
 namespace reshard {
 namespace {
 
-constexpr std::size_t kGreatestReport = 100;
+constexpr std::size_t kGreatestMulticastReport = 100;
 
 class HopVerifier {
  public:
@@ -37,7 +37,7 @@ class HopVerifier {
   template <class... Args>
   bool fault(fmt::format_string<Args...> format, Args&&... args) {
     faults_.push_back({fmt::format(format, std::forward<Args>(args)...)});
-    return faults_.size() < kGreatestReport;
+    return faults_.size() < kGreatestMulticastReport;
   }
 
   // False when nothing more should be looked at.

@@ -12,7 +12,7 @@
 namespace reshard {
 namespace {
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
+std::size_t at_index(Index k) { return static_cast<std::size_t>(k); }
 
 enum Side : std::size_t { kSender, kReceiver };
 constexpr std::array kSides{kSender, kReceiver};
@@ -43,7 +43,7 @@ class Emptying {
     }
     for (std::size_t k = 0; k < edges_.size(); ++k)
       for (const Side side : kSides) {
-        const std::size_t rank = at(edges_[k].ends[side]);
+        const std::size_t rank = at_index(edges_[k].ends[side]);
         around_[side][rank].push_back(static_cast<Index>(k));
         left_ = std::max(left_, loads_[side][rank] += edges_[k].left);
       }
@@ -60,22 +60,22 @@ class Emptying {
     for (const Side side : kSides)
       for (std::size_t rank = 0; rank < loads_[side].size(); ++rank) {
         const Index edge = matched_[side][rank];
-        chunks = std::min(chunks, left_ - loads_[side][rank] + (edge < 0 ? 0 : edges_[at(edge)].left));
+        chunks = std::min(chunks, left_ - loads_[side][rank] + (edge < 0 ? 0 : edges_[at_index(edge)].left));
       }
     return chunks;
   }
   std::span<const Index> matching() const { return matched_[kSender]; }  // edge of each sender, or -1
-  const Edge& edge(Index k) const { return edges_[at(k)]; }
+  const Edge& edge(Index k) const { return edges_[at_index(k)]; }
 
   void pass(Index chunks) {
     for (const Index k : std::vector<Index>(matched_[kSender])) {
       if (k < 0) continue;
-      Edge& edge = edges_[at(k)];
+      Edge& edge = edges_[at_index(k)];
       const Index passed = std::min(chunks, edge.left);
       edge.left -= passed;
       edge.done += passed;
       for (const Side side : kSides) {
-        const std::size_t rank = at(edge.ends[side]);
+        const std::size_t rank = at_index(edge.ends[side]);
         loads_[side][rank] -= passed;
         if (edge.left > 0) continue;
         matched_[side][rank] = -1;
@@ -95,11 +95,11 @@ class Emptying {
     std::vector<std::size_t> queue{begin};
     for (std::size_t head = 0; head < queue.size(); ++head)
       for (const Index k : around_[side][queue[head]]) {
-        const std::size_t reached = at(edges_[at(k)].ends[other(side)]);
+        const std::size_t reached = at_index(edges_[at_index(k)].ends[other(side)]);
         if (via[reached] >= 0) continue;
         via[reached] = k;
         const Index taken = matched_[other(side)][reached];
-        const std::size_t holder = taken < 0 ? 0 : at(edges_[at(taken)].ends[side]);
+        const std::size_t holder = taken < 0 ? 0 : at_index(edges_[at_index(taken)].ends[side]);
         if (taken >= 0 && is_critical(side, holder)) {
           queue.push_back(holder);
           continue;
@@ -113,22 +113,22 @@ class Emptying {
   void turn(Side side, std::size_t begin, std::size_t reached, const std::vector<Index>& via) {
     for (;;) {
       const Index k = via[reached];
-      const std::size_t rank = at(edges_[at(k)].ends[side]);
+      const std::size_t rank = at_index(edges_[at_index(k)].ends[side]);
       const Index given_up = std::exchange(matched_[side][rank], k);
       matched_[other(side)][reached] = k;
       if (rank == begin) return;
-      reached = at(edges_[at(given_up)].ends[other(side)]);
+      reached = at_index(edges_[at_index(given_up)].ends[other(side)]);
     }
   }
   void add_free() {
     for (std::size_t sender = 0; sender < loads_[kSender].size(); ++sender) {
       if (matched_[kSender][sender] >= 0) continue;
       const auto free = std::ranges::find_if(around_[kSender][sender], [&](Index k) {
-        return matched_[kReceiver][at(edges_[at(k)].ends[kReceiver])] < 0;
+        return matched_[kReceiver][at_index(edges_[at_index(k)].ends[kReceiver])] < 0;
       });
       if (free == around_[kSender][sender].end()) continue;
       matched_[kSender][sender] = *free;
-      matched_[kReceiver][at(edges_[at(*free)].ends[kReceiver])] = *free;
+      matched_[kReceiver][at_index(edges_[at_index(*free)].ends[kReceiver])] = *free;
     }
   }
 
@@ -162,10 +162,10 @@ Graph graph_of(std::span<const RankMessage> messages) {
     const Numbering<RankId>& ranks = side == kSender ? graph.senders : graph.receivers;
     std::vector<Index> bytes(ranks.size()), count(ranks.size());
     for (Edge& edge : graph.edges) {
-      const RankMessage& message = messages[at(edge.message)];
+      const RankMessage& message = messages[at_index(edge.message)];
       const Index rank = edge.ends[side] = ranks.number(side == kSender ? message.source : message.target);
-      graph.greatest_bytes = std::max(graph.greatest_bytes, bytes[at(rank)] += edge.bytes);
-      graph.greatest_messages = std::max(graph.greatest_messages, ++count[at(rank)]);
+      graph.greatest_bytes = std::max(graph.greatest_bytes, bytes[at_index(rank)] += edge.bytes);
+      graph.greatest_messages = std::max(graph.greatest_messages, ++count[at_index(rank)]);
     }
   }
   return graph;

@@ -16,7 +16,7 @@
 namespace reshard {
 namespace {
 
-constexpr int ready = 0, done = 1;
+constexpr int kReadySlots = 0, kDoneSlots = 1;
 
 Operation tell(RankId peer, int signal, RankId self) {
   return {.code = OpCode::notify, .peer = peer, .signal = signal, .slot = self.value(), .value = 1, .per_run = 1};
@@ -71,9 +71,9 @@ void add_copies(const Move& move, std::span<const Transfer> receives, Index star
   }
   turn(gets, start);
   for (const Transfer* receive : gets) {
-    operations.push_back(await(ready, receive->source));
+    operations.push_back(await(kReadySlots, receive->source));
     operations.push_back(transfer_operation(OpCode::get, receive->source, blocks_between(move, *receive)));
-    operations.push_back(tell(receive->source, done, receive->target));
+    operations.push_back(tell(receive->source, kDoneSlots, receive->target));
   }
 }
 
@@ -82,11 +82,11 @@ void add_reductions(const Move& move, std::span<const Transfer> receives, Index 
                     std::vector<Operation>& operations) {
   for (const Part& part : parts_of(receives, *move.lifted)) {
     for (const Transfer& term : part.terms)
-      if (!term.is_local()) operations.push_back(await(ready, term.source));
+      if (!term.is_local()) operations.push_back(await(kReadySlots, term.source));
     std::ranges::move(reduce_operations(move.source, move.target, move.lifted->fold, part, move.staging_limit, start),
                       std::back_inserter(operations));
     for (const Transfer& term : part.terms)
-      if (!term.is_local()) operations.push_back(tell(term.source, done, term.target));
+      if (!term.is_local()) operations.push_back(tell(term.source, kDoneSlots, term.target));
   }
 }
 
@@ -99,7 +99,7 @@ bool holds_identity(const Move& move, RankId rank) {
 std::vector<Operation> operations_of(const Move& move, RankId self, std::span<const Transfer> receives,
                                      std::span<const RankId> readers) {
   std::vector<Operation> operations;
-  for (const RankId reader : readers) operations.push_back(tell(reader, ready, self));
+  for (const RankId reader : readers) operations.push_back(tell(reader, kReadySlots, self));
   if (holds_identity(move, self)) operations.push_back(fill_operation(move.target, *move.lifted->identity, self));
   const Index start = move.target.mesh().ordinal_of(self).value_or(0);
   if (move.reduces()) {
@@ -111,7 +111,7 @@ std::vector<Operation> operations_of(const Move& move, RankId self, std::span<co
   } else {
     add_copies(move, receives, start, operations);
   }
-  for (const RankId reader : readers) operations.push_back(await(done, reader));
+  for (const RankId reader : readers) operations.push_back(await(kDoneSlots, reader));
   return operations;
 }
 

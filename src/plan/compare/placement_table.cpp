@@ -14,7 +14,7 @@ namespace reshard {
 namespace {
 
 constexpr Index kMostAxes = 4;
-constexpr Index kMostRanks = 4096;
+constexpr Index kMostTableRanks = 4096;
 
 Layout layout_of(const TensorOnMesh& tensor, const Placements& placements) {
   LayoutSpec spec{.dtype = Dtype::u8, .shape = tensor.shape, .mesh = Mesh("", tensor.axes)};
@@ -72,8 +72,8 @@ TensorOnMesh tensor_of(std::span<const Index> mesh, Index rows, Index columns) {
     ranks = checked_mul(ranks, size, "ranks of the mesh");
     tensor.axes.push_back({std::string(1, static_cast<char>('a' + tensor.axes.size())), size});
   }
-  if (ranks > kMostRanks)
-    fail(Code::unsupported, "a table of placements has at most {} ranks, not {}", kMostRanks, ranks);
+  if (ranks > kMostTableRanks)
+    fail(Code::unsupported, "a table of placements has at most {} ranks, not {}", kMostTableRanks, ranks);
   constexpr std::string_view kPadded = "padded elements of all ranks";
   const Index most_rows = checked_add(rows, ranks, kPadded), most_columns = checked_add(columns, ranks, kPadded);
   checked_mul(checked_mul(most_rows, most_columns, kPadded), 2 * ranks, kPadded);

@@ -14,7 +14,7 @@
 namespace reshard::megatron {
 namespace {
 
-constexpr std::size_t kGreatestReport = 100;
+constexpr std::size_t kGreatestShardReport = 100;
 
 // What a record holds, by the layout of its form.
 class Held {
@@ -64,7 +64,7 @@ class Proof {
  private:
   template <class... Args>
   void fault(fmt::format_string<Args...> format, Args&&... args) {
-    if (faults_.size() < kGreatestReport) faults_.push_back({fmt::format(format, std::forward<Args>(args)...)});
+    if (faults_.size() < kGreatestShardReport) faults_.push_back({fmt::format(format, std::forward<Args>(args)...)});
   }
 
   const Parameter* source(Index k) const { return record(rosters_.sources, k); }

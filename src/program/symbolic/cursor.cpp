@@ -7,14 +7,14 @@
 namespace reshard {
 namespace {
 
-using Kind = ProgramToken::Kind;
+using TokenKind = ProgramToken::Kind;
 
 std::string described(const ProgramToken& token) {
   switch (token.kind) {
-    case Kind::string: return "a string";
-    case Kind::newline: return "the end of the line";
-    case Kind::end: return "the end of the text";
-    case Kind::bad: return token.text;
+    case TokenKind::string: return "a string";
+    case TokenKind::newline: return "the end of the line";
+    case TokenKind::end: return "the end of the text";
+    case TokenKind::bad: return token.text;
     default: return "`" + token.text + "`";
   }
 }
@@ -27,12 +27,12 @@ const ProgramToken& TokenCursor::peek(std::size_t ahead) const {
 
 bool TokenCursor::at(std::string_view text, std::size_t ahead) const {
   const ProgramToken& token = peek(ahead);
-  return (token.kind == Kind::symbol || token.kind == Kind::name) && token.text == text;
+  return (token.kind == TokenKind::symbol || token.kind == TokenKind::name) && token.text == text;
 }
 
 ProgramToken TokenCursor::next() {
   const ProgramToken& token = peek();
-  if (token.kind != Kind::end) ++position_;
+  if (token.kind != TokenKind::end) ++position_;
   return token;
 }
 
@@ -43,7 +43,7 @@ bool TokenCursor::accept(std::string_view text) {
 }
 
 bool TokenCursor::accept_line_end() {
-  if (!at(Kind::newline)) return false;
+  if (!at(TokenKind::newline)) return false;
   ++position_;
   return true;
 }
@@ -53,7 +53,7 @@ void TokenCursor::expect(std::string_view text, std::string_view hint) {
 }
 
 ProgramToken TokenCursor::expect_name(std::string_view what) {
-  if (!at(Kind::name)) fail_expected(what);
+  if (!at(TokenKind::name)) fail_expected(what);
   return next();
 }
 

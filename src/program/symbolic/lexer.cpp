@@ -10,7 +10,7 @@
 namespace reshard {
 namespace {
 
-using Kind = ProgramToken::Kind;
+using TokenKind = ProgramToken::Kind;
 
 // The longer before their beginnings.
 constexpr std::string_view kSymbols[] = {"..", "<-", "<=", ">=", "==", "!=", "&&", "||", "+=", ":", ",", "[", "]", "(",
@@ -24,8 +24,8 @@ class Lexer {
   ProgramTokens take() {
     while (step()) {
     }
-    if (made_.tokens.empty() || made_.tokens.back().kind != Kind::bad) end_line();
-    add(Kind::end, "", 0);
+    if (made_.tokens.empty() || made_.tokens.back().kind != TokenKind::bad) end_line();
+    add(TokenKind::end, "", 0);
     return std::move(made_);
   }
 
@@ -37,7 +37,7 @@ class Lexer {
     if (rest_[0] == '\n') return end_line(), advance(1), true;
     if (rest_[0] == '#') return comment(), true;
     if (rest_[0] == '"') return string();
-    if (is_program_name(rest_.substr(0, 1))) return add(Kind::name, word(), word().size()), true;
+    if (is_program_name(rest_.substr(0, 1))) return add(TokenKind::name, word(), word().size()), true;
     if (rest_[0] >= '0' && rest_[0] <= '9') return integer();
     return symbol();
   }
@@ -65,15 +65,16 @@ class Lexer {
     return {rest_.begin(), std::ranges::find_if_not(rest_, inside)};
   }
 
-  void add(Kind kind, std::string_view text, std::size_t bytes, std::uint64_t magnitude = 0) {
+  void add(TokenKind kind, std::string_view text, std::size_t bytes, std::uint64_t magnitude = 0) {
     made_.tokens.push_back({kind, std::string(text), magnitude, line_, column_});
     advance(bytes);
   }
 
-  bool bad(std::string_view what) { return add(Kind::bad, what, 0), false; }
+  bool bad(std::string_view what) { return add(TokenKind::bad, what, 0), false; }
 
   void end_line() {
-    if (open_ == 0 && !made_.tokens.empty() && made_.tokens.back().kind != Kind::newline) add(Kind::newline, "", 0);
+    if (open_ == 0 && !made_.tokens.empty() && made_.tokens.back().kind != TokenKind::newline)
+      add(TokenKind::newline, "", 0);
   }
 
   void comment() {
@@ -94,14 +95,14 @@ class Lexer {
       if (magnitude > (kGreatest - digit) / 10) return bad(fmt::format("`{}`, which is past 64 bits", word()));
       magnitude = magnitude * 10 + digit;
     }
-    add(Kind::integer, word(), word().size(), magnitude);
+    add(TokenKind::integer, word(), word().size(), magnitude);
     return true;
   }
 
   bool string() {
     std::string text;
     for (std::size_t i = 1; i < rest_.size() && rest_[i] != '\n'; ++i) {
-      if (rest_[i] == '"') return add(Kind::string, text, i + 1), true;
+      if (rest_[i] == '"') return add(TokenKind::string, text, i + 1), true;
       if (rest_[i] != '\\') {
         text += rest_[i];
         continue;
@@ -120,7 +121,7 @@ class Lexer {
     if (found == std::end(kSymbols)) return bad(stranger());
     if (*found == "(" || *found == "[") ++open_;
     if ((*found == ")" || *found == "]") && open_ > 0) --open_;
-    add(Kind::symbol, *found, found->size());
+    add(TokenKind::symbol, *found, found->size());
     return true;
   }
 

@@ -13,7 +13,7 @@ namespace reshard {
 namespace {
 
 // Numbers of ranks for which a block must be empty to be called unreachable, past the largest number in its bounds.
-constexpr Index kMostRanksTried = 16;
+constexpr Index kMostRanksWalked = 16;
 // Nothing is said about bounds with larger ones.
 constexpr Index kLargestNumber = 256;
 
@@ -76,7 +76,7 @@ bool always(const Expression& condition) {
   const Index largest = largest_number(condition);
   if (!is_of_ranks(condition) || largest > kLargestNumber) return false;
   Scope scope;
-  for (Index ranks = 1; ranks <= largest + kMostRanksTried; ++ranks) {
+  for (Index ranks = 1; ranks <= largest + kMostRanksWalked; ++ranks) {
     scope.set("P", ranks);
     for (Index me = 0; me < ranks; ++me) {
       scope.set("me", me);
