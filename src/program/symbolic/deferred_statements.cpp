@@ -30,7 +30,7 @@ DeferredStatements::DeferredStatements(std::shared_ptr<const PlacedProgram> prog
 
 void DeferredStatements::expand(MemoryReader& memory, std::vector<Operation>& operations) const {
   MemoryElements elements(*program_, me_, memory);
-  Unroller unroller(program_, me_, operations, &elements);
+  Unroller unroller(program_, me_, operations, elements, memory);
   Scope scope = scope_;
   rest_ ? unroller.walk(*body_, at_, scope) : unroller.walk_one((*body_)[at_], scope);
 }

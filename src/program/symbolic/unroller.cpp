@@ -5,19 +5,23 @@
 #include "base/fail.h"
 #include "program/symbolic/deferred_statements.h"
 #include "program/symbolic/quote.h"
+#include "program/symbolic/row_loop.h"
 #include "program/symbolic/statement_reads.h"
 #include "program/symbolic/term_rows.h"
 
 namespace reshard {
 
+Unroller::Unroller(std::shared_ptr<const PlacedProgram> program, RankId me, std::vector<Operation>& operations)
+    : program_(std::move(program)), me_(me), operations_(&operations), joinable_from_(operations.size()) {}
+
 Unroller::Unroller(std::shared_ptr<const PlacedProgram> program, RankId me, std::vector<Operation>& operations,
-                   ElementReader* reader, bool at_once)
+                   ElementReader& reader, MemoryReader& memory)
     : program_(std::move(program)),
       me_(me),
       operations_(&operations),
-      reader_(reader),
-      at_once_(at_once),
-      later_(reader != nullptr),
+      reader_(&reader),
+      memory_(&memory),
+      later_(true),
       joinable_from_(operations.size()) {}
 
 void Unroller::walk(const Body& body, std::size_t first, Scope& scope) {
@@ -82,12 +86,28 @@ void Unroller::run(const For& loop, Scope& scope, ElementReader* reader) {
     if (loop.peers && i == me_.value()) continue;
     scope.set(loop.variable, i);
     walk(loop.body, 0, scope);
+    if (at_once_ && i == from) i = run_rows(loop, from + 1, to, scope, *reader) - 1;
   }
   scope.erase(loop.variable);
   if (at_once) {
     at_once_ = false;
     reader_ = nullptr;
   }
+}
+
+Index Unroller::run_rows(const For& loop, Index from, Index to, Scope& scope, ElementReader& reader) {
+  if (memory_ == nullptr || to - from < 2 || operations_->size() <= joinable_from_) return from;
+  const auto rows = RowLoop::of(*program_, me_, loop, scope, reader);
+  Operation row = operations_->back();
+  row.blocks.resize(1);
+  for (Index i = from; rows && i < to; ++i) {
+    const auto block = rows->block(i, *memory_);
+    if (!block) return i;
+    row.blocks[0] = *block;
+    if (!joins_last(row)) return i;
+    join_last(row.blocks);
+  }
+  return rows ? to : from;
 }
 
 void Unroller::run(const If& condition, Scope& scope, ElementReader* reader) {
@@ -207,13 +227,17 @@ void Unroller::append(Operation operation) {
     operations_->push_back(std::move(operation));
     return;
   }
-  for (Block& block : operation.blocks) {
+  join_last(operation.blocks);
+}
+
+void Unroller::join_last(std::span<const Block> blocks) {
+  for (const Block& block : blocks) {
     Block& before = operations_->back().blocks.back();
     if (before.loops.empty() && block.loops.empty() && before.source_offset + before.row_bytes == block.source_offset &&
         before.target_offset + before.row_bytes == block.target_offset) {
       before.row_bytes += block.row_bytes;
     } else {
-      operations_->back().blocks.push_back(std::move(block));
+      operations_->back().blocks.push_back(block);
     }
   }
 }
@@ -223,14 +247,14 @@ void Unroller::run(const Reduce& reduce, Scope& scope, ElementReader* reader) {
   std::vector<PlacedSlice> terms;
   std::string names;
   for (const BufferSlice& written : reduce.terms) {
-    for (const BufferSlice& term : term_rows(*program_, me_, reduce.target, written, scope, reader)) {
-      terms.push_back(place_slice(*program_, me_, term, scope, reader, true));
-      check_same_shape(target, terms.back());
-      if (terms.back().dtype != target.dtype)
-        fail(Code::invalid_argument, "{} is {}, {} is {}; cast it to a local buffer first", target.label,
-             name_of(target.dtype), terms.back().label, name_of(terms.back().dtype));
-    }
-    names += (names.empty() ? "" : ", ") + place_slice(*program_, me_, written, scope, reader, true).label;
+    const PlacedSlice term = place_slice(*program_, me_, written, scope, reader, true);
+    if (term.dtype != target.dtype)
+      fail(Code::invalid_argument, "{} is {}, {} is {}; cast it to a local buffer first", target.label,
+           name_of(target.dtype), term.label, name_of(term.dtype));
+    const std::vector<PlacedSlice> rows = term_rows(*program_, me_, reduce.target, written, term);
+    if (!rows.empty()) check_same_shape(target, rows.front());
+    terms.insert(terms.end(), rows.begin(), rows.end());
+    names += (names.empty() ? "" : ", ") + term.label;
   }
   if (terms.empty()) fail(Code::invalid_argument, "it has no term: {} is empty", names);
   if (target.empty) return;

@@ -11,9 +11,10 @@ namespace reshard {
 
 class Unroller {
  public:
-  // With `reader`, memory may be read: by the first statement of what is walked, or by all where `at_once`.
+  Unroller(std::shared_ptr<const PlacedProgram> program, RankId me, std::vector<Operation>& operations);
+  // While the program runs: the first statement of what is walked may read elements, which lie in `memory`.
   Unroller(std::shared_ptr<const PlacedProgram> program, RankId me, std::vector<Operation>& operations,
-           ElementReader* reader = nullptr, bool at_once = false);
+           ElementReader& reader, MemoryReader& memory);
 
   // Statements from number `first` on.
   void walk(const Body& body, std::size_t first, Scope& scope);
@@ -27,6 +28,8 @@ class Unroller {
   void defer(const Body& body, std::size_t at, bool rest, const Scope& scope);
   void run(const Statement& statement, Scope& scope, ElementReader* reader);
   void run(const For& loop, Scope& scope, ElementReader* reader);
+  // Iterations from `from` on that differ from the one before it by two offsets only; the first that is left.
+  Index run_rows(const For& loop, Index from, Index to, Scope& scope, ElementReader& reader);
   void run(const If& condition, Scope& scope, ElementReader* reader);
   void run(const DataMove& move, Scope& scope, ElementReader* reader);
   void run(const Reduce& reduce, Scope& scope, ElementReader* reader);
@@ -40,14 +43,16 @@ class Unroller {
   PlacedSlice scratch_like(const PlacedSlice& shape, Dtype dtype);
   bool joins_last(const Operation& operation);
   void append(Operation operation);
+  void join_last(std::span<const Block> blocks);
   Index slot_of(const Slot& slot, const Scope& scope, ElementReader* reader, std::string& label) const;
 
   std::shared_ptr<const PlacedProgram> program_;
   RankId me_;
   std::vector<Operation>* operations_;
-  ElementReader* reader_;
-  bool at_once_;
-  bool later_;  // the operations are made while the program runs
+  ElementReader* reader_ = nullptr;
+  MemoryReader* memory_ = nullptr;
+  bool at_once_ = false;
+  bool later_ = false;  // the operations are made while the program runs
   Index scratch_bytes_ = 0;
   std::size_t joinable_from_ = 0;  // operations before this number are left as they are
   WrittenBytes written_;           // by the last operation, if it may be joined

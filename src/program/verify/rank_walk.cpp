@@ -108,11 +108,10 @@ void RankWalk::move(const Statement& statement, OpCode code) {
 }
 
 void RankWalk::place(const Statement& statement, const SliceUse& use, VerifyEvent& event) const {
-  std::vector<BufferSlice> parts{*use.slice};
+  std::vector<PlacedSlice> parts{place_slice(program_, me_, *use.slice, scope_, nullptr, true)};
   if (const auto* reduce = std::get_if<Reduce>(&statement.form); reduce != nullptr && use.read)
-    parts = term_rows(program_, me_, reduce->target, *use.slice, scope_, nullptr);
-  for (const BufferSlice& part : parts) {
-    const PlacedSlice slice = place_slice(program_, me_, part, scope_, nullptr, true);
+    parts = term_rows(program_, me_, reduce->target, *use.slice, parts.front());
+  for (const PlacedSlice& slice : parts) {
     if (use.read) event.reads.push_back(slice);
     if (use.written) event.writes.push_back(slice);
   }

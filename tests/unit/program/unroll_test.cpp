@@ -317,6 +317,47 @@ TEST(Unroll, LoopsThatWriteWhatTheyReadThroughAViewReadItInTurn) {
   for (const Operation& operation : operations) EXPECT_EQ(operation.code, OpCode::deferred);
 }
 
+// Every row goes where its list says, in whatever blocks; a list of 40 random rows, against the definition.
+TEST(Unroll, RowsOfALoopAreWhereTheirListSays) {
+  const std::uint32_t seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  const SymbolicProgram symbolic = program("rows", [](Kernel& k) {
+    auto x = k.input("x", Dtype::i16, {9, 3, 2});
+    auto index = k.input("index", Dtype::i32, {40});
+    auto count = k.input("count", Dtype::i32, {1});
+    auto y = k.window("y", Dtype::i16, {80, 2});
+    k.each(0, count.row(0).value(),
+           [&](auto j) { k.put(y.row(2 * j + k.me()).on(1), x.at(index.row(j).value(), j % 3)); });
+  });
+  std::vector<Index> rows;
+  for (int i = 0; i < 40; ++i) rows.push_back(std::uniform_int_distribution<Index>(0, 8)(random));
+  Integers memory({{1, rows}, {2, {40}}});
+  std::vector<Operation> operations;
+  unroll(symbolic, {.ranks = 2}).operations[1][0].deferred->expand(memory, operations);
+  std::vector<std::pair<Index, Index>> moved, expected;
+  for (const Operation& operation : operations)
+    for (const Block& block : operation.blocks) std::ranges::copy(bytes_of_block(block), std::back_inserter(moved));
+  for (Index j = 0; j < 40; ++j)
+    for (Index byte = 0; byte < 4; ++byte)
+      expected.emplace_back((rows[static_cast<std::size_t>(j)] * 3 + j % 3) * 4 + byte, (2 * j + 1) * 4 + byte);
+  std::ranges::sort(moved);
+  std::ranges::sort(expected);
+  EXPECT_EQ(moved, expected);
+  EXPECT_EQ(operations.size(), 1u);
+
+  rows[30] = 9;
+  Integers wrong({{1, rows}, {2, {40}}});
+  try {
+    unroll(symbolic, {.ranks = 2}).operations[1][0].deferred->expand(wrong, operations);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "program rows, rank 1, `put y@1[2 * i + me] <- x[index[i], i % 3]`: 9 of dimension 0 of x "
+                 "is outside [0, 9) on rank 1");
+  }
+}
+
 TEST(Unroll, RequirementsSayWhatTheyFound) {
   const Program unrolled = unroll(gather(), {.ranks = 2});
   Integers memory({{2, {7, 0}}});
