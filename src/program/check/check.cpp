@@ -61,6 +61,11 @@ struct Knowledge {
   explore::SignalCells signals;
 };
 
+CheckReport unfinished(CheckReport report) {
+  report.passed = report.bounded = true;
+  return report;
+}
+
 CheckReport explore_all(const CheckInput& input, const CheckOptions& options, explore::Budget& budget) {
   validate(input);
   Knowledge knowledge(input);
@@ -69,7 +74,7 @@ CheckReport explore_all(const CheckInput& input, const CheckOptions& options, ex
   report.calls = static_cast<Index>(input.calls.size());
   while (true) {
     try {
-      explore::Machine machine(input, options, knowledge.granularity, knowledge.signals);
+      explore::Machine machine(input, options, knowledge.granularity, knowledge.signals, budget.deadline());
       explore::Explorer explorer(machine, budget);
       report.bounded = !explorer.explore();
       report.passed = machine.findings.empty();
@@ -80,9 +85,9 @@ CheckReport explore_all(const CheckInput& input, const CheckOptions& options, ex
       }
       return report;
     } catch (const explore::Restart&) {
-      if (!budget.is_spent()) continue;
-      report.passed = report.bounded = true;
-      return report;
+      if (budget.is_spent()) return unfinished(report);
+    } catch (const explore::OutOfTime&) {
+      return unfinished(report);
     }
   }
 }
@@ -116,11 +121,29 @@ CheckReport checked(const CheckInput& input, const CheckOptions& options) {
   return report;
 }
 
+// Expectations take memory for each element, however long they are.
+constexpr Index kMostExpected = Index{1} << 22;
+
+void refuse_large(const SymbolicProgram& program, const Program& unrolled, Index calls) {
+  if (program.expect.empty()) return;
+  double elements = 0;
+  for (const WindowSpec& window : unrolled.windows)
+    for (const Index bytes : window.role == BufferRole::input ? std::vector<Index>{} : window.bytes)
+      elements += static_cast<double>(bytes / bytes_of(window.dtype));
+  elements *= static_cast<double>(calls);
+  if (elements > static_cast<double>(kMostExpected))
+    fail(Code::unsupported,
+         "program {}: a check holds up to {} elements against what is expected, and here are {:.0f}; check smaller "
+         "sizes",
+         program.name, kMostExpected, elements);
+}
+
 CheckInput input_of(const SymbolicProgram& program, const CheckOptions& options) {
   CheckInput input;
   for (Index call = 1; call <= options.calls; ++call) {
     const UnrollOptions at{.ranks = options.ranks, .sizes = options.sizes, .call = call};
     input.calls.push_back(unroll(program, at));
+    refuse_large(program, input.calls.back(), options.calls);
     input.expect.push_back(expectations(program, at));
   }
   input.initial = [&program, sizes = options.sizes, ranks = options.ranks](Index call, RankId rank, int window,

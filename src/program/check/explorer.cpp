@@ -9,7 +9,12 @@
 namespace reshard::explore {
 
 bool Budget::is_spent() const {
-  return states >= options->max_states || std::chrono::steady_clock::now() - began >= options->time_limit;
+  return states >= options->max_states || std::chrono::steady_clock::now() >= deadline();
+}
+
+std::chrono::steady_clock::time_point Budget::deadline() const {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
+  return began + std::min(options->time_limit, kLongest);
 }
 
 double Budget::seconds() const {
@@ -131,6 +136,7 @@ State Explorer::replay(std::vector<StepRecord>& steps) {
   first_ended_ = false;
   machine_.record = &first_run_;
   machine_.keep_all_accesses = true;
+  machine_.deadline = std::chrono::steady_clock::time_point::max();
   machine_.findings.clear();
   machine_.refusals.clear();
   State state = machine_.start();

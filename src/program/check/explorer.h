@@ -18,6 +18,7 @@ struct Budget {
   Index states = 0;
   Index transitions = 0;
   bool is_spent() const;
+  std::chrono::steady_clock::time_point deadline() const;
   double seconds() const;
   // Counts `steps` more, and tells the caller's callback now and then.
   void spend(Index steps);

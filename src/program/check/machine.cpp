@@ -21,8 +21,10 @@ std::vector<WindowSpec> all_windows(const CheckInput& input) {
 
 }  // namespace
 
-Machine::Machine(const CheckInput& input, const CheckOptions& options, Granularity& granularity, SignalCells& cells)
-    : clocks(input.calls.front().ranks, options.ordered_puts),
+Machine::Machine(const CheckInput& input, const CheckOptions& options, Granularity& granularity, SignalCells& cells,
+                 std::chrono::steady_clock::time_point ends)
+    : deadline(ends),
+      clocks(input.calls.front().ranks, options.ordered_puts),
       signals(cells),
       input_(input),
       options_(options),
@@ -135,6 +137,7 @@ Machine::Outcome Machine::run(State& state, std::uint32_t rank, bool hot) {
     if (!hot && signals.is_hot(cell) && !(enabled && passes_at_once(*op, at.call, cell))) return Outcome::hot;
     if (!enabled) return Outcome::blocked;
   }
+  look_at_clock();
   ++transitions;
   ++at.steps;
   if (op != nullptr) {
@@ -148,6 +151,14 @@ Machine::Outcome Machine::run(State& state, std::uint32_t rank, bool hot) {
     at.begun == 0 ? begin_call(state, rank) : end_call(state, rank);
   }
   return Outcome::ran;
+}
+
+// One step may reach millions of cells.
+void Machine::look_at_clock() {
+  constexpr Index kEvery = 4096;
+  if (--steps_until_look_ > 0) return;
+  steps_until_look_ = kEvery;
+  if (std::chrono::steady_clock::now() >= deadline) throw OutOfTime{};
 }
 
 void Machine::note(const State& state, std::uint32_t rank, StepRecord::Kind kind, const Operation* operation) {

@@ -4,6 +4,7 @@
 // unordered may happen either way, so puts need not be delivered late here for a late delivery to be seen.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +57,9 @@ struct StepRecord {
   Operation operation = {};
 };
 
+// The time that the caller allowed has passed in the midst of a step.
+struct OutOfTime {};
+
 // The program must be run anew: cells of memory are too coarse, or the order of a signal must be explored after all.
 struct Restart {};
 
@@ -68,7 +72,9 @@ struct MemoryPlace {
 class Machine {
  public:
   // `granularity` and `signals` have observed all operations that are known before the run; they learn the others.
-  Machine(const CheckInput& input, const CheckOptions& options, Granularity& granularity, SignalCells& signals);
+  // Throws OutOfTime behind the deadline, as all that runs steps does.
+  Machine(const CheckInput& input, const CheckOptions& options, Granularity& granularity, SignalCells& signals,
+          std::chrono::steady_clock::time_point ends);
 
   State start();
   enum class Outcome { ran, blocked, hot, finished };
@@ -94,6 +100,7 @@ class Machine {
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, Refusal> refusals = {};
   Index transitions = 0;
+  std::chrono::steady_clock::time_point deadline;
 
   Index ranks() const { return ranks_; }
   Index calls() const { return static_cast<Index>(input_.calls.size()); }
@@ -136,6 +143,7 @@ class Machine {
   class Reader;
 
   Outcome run(State& state, std::uint32_t rank, bool hot);
+  void look_at_clock();
   void leave_finished_lists(RankState& at) const;
   const std::vector<Operation>& list(std::uint32_t number) const { return *lists_[number]; }
   void note(const State& state, std::uint32_t rank, StepRecord::Kind kind, const Operation* operation);
@@ -161,6 +169,8 @@ class Machine {
   void reduce(State& state, std::uint32_t rank, const Operation& operation);
   void reduce_element(State& state, const Actor& actor, const Operation& operation, const Reduction& reduction,
                       std::span<const Index> at);
+  ValueId reduced(const Operation& operation, std::span<const ValueId> terms, Index cell_bytes, Index part,
+                  bool is_whole);
   void compare_with_all(std::size_t cell, const Actor& actor, bool reads);
   void found_race(const Access& first, bool first_reads, const Actor& actor, bool reads, std::size_t cell);
 
@@ -196,6 +206,7 @@ class Machine {
   const CheckInput& input_;
   const CheckOptions& options_;
   Granularity& granularity_;
+  Index steps_until_look_ = 0;
   Index ranks_ = 0;
   bool has_deferred_ = false;
   std::vector<WindowSpec> windows_;

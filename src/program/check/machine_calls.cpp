@@ -107,6 +107,7 @@ void Machine::prepare_expectations() {
   for (std::size_t c = 0; c < input_.expect.size(); ++c) {
     auto& call = expected_.emplace_back(static_cast<std::size_t>(ranks_));
     for (const Expectation& expectation : input_.expect[c]) {
+      look_at_clock();
       const auto w = static_cast<std::size_t>(expectation.window);
       const auto rank = static_cast<std::uint32_t>(expectation.rank.value());
       const Index step = cell_bytes_[w];
@@ -130,7 +131,10 @@ ValueId Machine::value_of(const Term& term, const Expectation& expectation, std:
     const auto w = static_cast<std::size_t>(term.window);
     const Index parts = std::max<Index>(1, bytes_of(windows_[w].dtype) / cell_bytes_[w]);
     const auto cell = static_cast<std::size_t>(term.offset / cell_bytes_[w] + std::min(part, parts - 1));
-    return contents(call, static_cast<std::uint32_t>(term.rank.value()), term.window).at(cell);
+    const ValueId value = contents(call, static_cast<std::uint32_t>(term.rank.value()), term.window).at(cell);
+    return cell_bytes_[w] == bytes_of(term.dtype) && step == bytes_of(expectation.dtype)
+               ? values.cast(value, term.dtype, expectation.dtype)
+               : value;
   }
   std::vector<ValueId> terms;
   for (const Term& inner : term.terms) terms.push_back(value_of(inner, expectation, call, part));

@@ -115,6 +115,7 @@ void Machine::check_writes(const CellState& cell, std::size_t number, const Acto
 }
 
 void Machine::read(State& state, std::size_t number, const Actor& actor) {
+  look_at_clock();
   CellState& cell = state.cells[number];
   if (keep_all_accesses) compare_with_all(number, actor, true);
   check_writes(cell, number, actor, true);
@@ -130,6 +131,7 @@ void Machine::read(State& state, std::size_t number, const Actor& actor) {
 }
 
 void Machine::write(State& state, std::size_t number, const Actor& actor, ValueId value) {
+  look_at_clock();
   CellState& cell = state.cells[number];
   if (keep_all_accesses) compare_with_all(number, actor, false);
   check_writes(cell, number, actor, false);
@@ -194,6 +196,14 @@ void Machine::reduce(State& state, std::uint32_t rank, const Operation& op) {
   }
 }
 
+ValueId Machine::reduced(const Operation& op, std::span<const ValueId> terms, Index cell_bytes, Index part,
+                         bool is_whole) {
+  if (op.code != OpCode::cast)
+    return values.fold(op.reduce_op, terms, op.dtype, is_whole, op.reduce_op == ReduceOp::avg ? op.divisor : 1);
+  return is_whole ? values.cast(terms[0], op.source_dtype, op.dtype)
+                  : values.cast_part(terms[0], op.source_dtype, op.dtype, cell_bytes, part);
+}
+
 void Machine::reduce_element(State& state, const Actor& who, const Operation& op, const Reduction& reduction,
                              std::span<const Index> at) {
   const bool casts = op.code == OpCode::cast;
@@ -201,6 +211,7 @@ void Machine::reduce_element(State& state, const Actor& who, const Operation& op
   const std::size_t result = cell_at(who.rank, reduction.result.window, offset_of(reduction.result, at));
   for (Index part = 0; part * step < element; ++part) {
     std::vector<ValueId> terms;
+    bool is_whole = step == element;
     for (const Operand& term : reduction.terms) {
       const Index term_step = cell_bytes_[static_cast<std::size_t>(term.window)];
       const Index parts = bytes_of(casts ? op.source_dtype : op.dtype) / term_step;
@@ -208,11 +219,9 @@ void Machine::reduce_element(State& state, const Actor& who, const Operation& op
           cell_at(who.rank, term.window, offset_of(term, at)) + static_cast<std::size_t>(std::min(part, parts - 1));
       read(state, cell, who);
       terms.push_back(state.cells[cell].value);
+      is_whole = is_whole && parts == 1;
     }
-    const ValueId value = casts ? values.cast(terms[0], op.source_dtype, op.dtype, step, part)
-                                : values.fold(op.reduce_op, terms, op.dtype, step == element,
-                                              op.reduce_op == ReduceOp::avg ? op.divisor : 1);
-    write(state, result + static_cast<std::size_t>(part), who, value);
+    write(state, result + static_cast<std::size_t>(part), who, reduced(op, terms, step, part, is_whole));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "program/simulate/elements.h"
 #include "reshard/unroll.h"
 
 namespace reshard::explore {
@@ -17,6 +18,19 @@ CellBytes bytes_of_integer(Index value, Dtype dtype) {
   CellBytes bytes{};
   write_element(dtype, value, bytes.data());
   return bytes;
+}
+
+bool is_complex(Dtype dtype) { return dtype == Dtype::complex64 || dtype == Dtype::complex128; }
+
+// The dtype of what a complex number begins with.
+Dtype real_part_of(Dtype dtype) {
+  return dtype == Dtype::complex64 ? Dtype::f32 : dtype == Dtype::complex128 ? Dtype::f64 : dtype;
+}
+
+CellBytes cast_bytes(const CellBytes& bytes, Dtype from, Dtype to) {
+  CellBytes cast{};
+  simulation::cast_element(from, bytes.data(), to, cast.data());
+  return cast;
 }
 
 Index combined(ReduceOp op, Index a, Index b) {
@@ -69,9 +83,32 @@ ValueId Values::number(const CellBytes& bytes) {
   return values_.number_of({.kind = CellValue::Kind::number, .known = true, .bytes = bytes});
 }
 
-ValueId Values::cast(ValueId value, Dtype from, Dtype to, Index cell_bytes, Index part) {
+ValueId Values::cast_part(ValueId value, Dtype from, Dtype to, Index cell_bytes, Index part) {
   if (values_[value].kind != CellValue::Kind::number) return value;
   return number(integer_of(values_[value].bytes, from), to, cell_bytes, part);
+}
+
+ValueId Values::cast(ValueId id, Dtype from, Dtype to) {
+  const CellValue value = values_[id];
+  if (from == to || id == kZero) return id;
+  if (value.kind == CellValue::Kind::fold) return cast_fold(value, from, to);
+  if (!value.known) return id;
+  CellValue cast = value;
+  cast.bytes = cast_bytes(value.bytes, from, to);
+  const Dtype back = is_complex(from) ? to : real_part_of(to);
+  if (cast_bytes(cast.bytes, back, from) != value.bytes) return number(cast.bytes);
+  return values_.number_of(std::move(cast));
+}
+
+// The fold of what its terms become, unless a sum does not fit what it is a sum of.
+ValueId Values::cast_fold(const CellValue& fold, Dtype from, Dtype to) {
+  std::vector<ValueId> terms;
+  for (const ValueId term : fold.terms) terms.push_back(cast(term, from, to));
+  const bool divides = fold.op == ReduceOp::avg;
+  const ValueId of_terms = this->fold(fold.op, terms, to, true, divides ? fold.offset : 1);
+  if (!fold.known) return of_terms;
+  const CellBytes bytes = cast_bytes(fold.bytes, from, to);
+  return values_[of_terms].known && values_[of_terms].bytes != bytes ? number(bytes) : of_terms;
 }
 
 ValueId Values::identity(ReduceOp op) {

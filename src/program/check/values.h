@@ -45,8 +45,11 @@ class Values {
   // The part of `number`, as a `dtype`, that lies in cell `part` of `cell_bytes` bytes.
   ValueId number(Index number, Dtype dtype, Index cell_bytes, Index part);
   ValueId number(const CellBytes& bytes);
-  // Part of what `value` becomes as another dtype: numbers change, everything else stays what it is.
-  ValueId cast(ValueId value, Dtype from, Dtype to, Index cell_bytes, Index part);
+  // What an element becomes as another dtype. What is known keeps its origin where it can be cast back, and is a number
+  // without one where it cannot; what is not known stays what it is.
+  ValueId cast(ValueId value, Dtype from, Dtype to);
+  // Of elements in several cells, the part of the result: numbers change, everything else stays what it is.
+  ValueId cast_part(ValueId value, Dtype from, Dtype to, Index cell_bytes, Index part);
   ValueId identity(ReduceOp op);
   // Of one element, or of the same part of each where cells are smaller than elements (`whole` false). Sums, products,
   // minima and maxima do not depend on the order; identities drop out; numbers fold to a number.
@@ -65,6 +68,7 @@ class Values {
   // Nested folds opened, identities dropped.
   std::vector<ValueId> flattened(ReduceOp op, std::span<const ValueId> terms);
   void fold_numbers(ReduceOp op, std::vector<ValueId>& terms, Dtype dtype);
+  ValueId cast_fold(const CellValue& fold, Dtype from, Dtype to);
   Interner<CellValue, HashCellValue> values_;
 };
 
