@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "program/symbolic/quote.h"
 #include "program/verify/overlap.h"
@@ -77,17 +79,24 @@ class FencesOfOneRank {
 
   void read_by_self(const VerifyEvent& put, std::size_t at, std::size_t next_fence) {
     const PlacedSlice& target = put.writes.front();
+    const std::optional<ReduceOp> op = accumulated(put);
     for (std::size_t later = at + 1; later < std::min(next_fence, events_.size()); ++later) {
       const VerifyEvent& event = events_[later];
-      const bool reads = event.code != OpCode::put || !event.reads.empty();
-      if (!reads || std::ranges::none_of(event.reads, [&](const PlacedSlice& read) { return overlaps(read, target); }))
-        continue;
+      // Of two puts that accumulate alike the order makes no difference: the second reads its source only.
+      const bool commutes = op && op == accumulated(event);
+      const auto reads = std::span(event.reads).first(commutes ? 1 : event.reads.size());
+      if (std::ranges::none_of(reads, [&](const PlacedSlice& read) { return overlaps(read, target); })) continue;
       faults_.add("fence", {put.statement, "self", run_.ranks},
                   fmt::format("with P = {}, rank {}: what it puts into its own {} is read by `{}` without a fence "
                               "between them; place a `fence`, or copy",
                               run_.ranks, me_.value(), target.label, quote(text_.statement(event.statement))));
       return;
     }
+  }
+
+  std::optional<ReduceOp> accumulated(const VerifyEvent& event) const {
+    const auto* move = std::get_if<DataMove>(&text_.statement(event.statement).form);
+    return move == nullptr || move->code != OpCode::put ? std::nullopt : move->accumulate;
   }
 
   const VerifyText& text_;

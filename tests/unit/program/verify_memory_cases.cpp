@@ -413,6 +413,32 @@ put data@me[me] <- x[me]
 fence
 copy y <- data
 )"},
+      {"TwoKindsOfAccumulation",
+       R"(program p
+size n = 3
+input x : i32[n]
+output y : i32[n]
+window data : i32[n]
+put data@me <- x accumulate sum
+put data@me <- x accumulate max
+fence
+copy y <- data
+)",
+       {
+           {"fence", "put data@me <- x accumulate sum",
+            "with P = 1, rank 0: what it puts into its own data@0 is read by `put data@me <- x accumulate max` without "
+            "a fence between them; place a `fence`, or copy"},
+       },
+       R"(program p
+size n = 3
+input x : i32[n]
+output y : i32[n]
+window data : i32[n]
+put data@me <- x accumulate sum
+put data@me <- x accumulate sum
+fence
+copy y <- data
+)"},
       {"PutBeyondTheLast",
        R"(program p
 size n = 3
