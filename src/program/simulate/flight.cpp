@@ -58,12 +58,22 @@ void PutsInFlight::add(const Piece& piece) {
   ++pending_[static_cast<std::size_t>(piece.from.value())];
 }
 
+void PutsInFlight::read_sources(RankId from, SimulatedMemory& memory) {
+  for (Piece& piece : pieces_) {
+    if (piece.from != from || piece.is_read) continue;
+    piece.source = rows_to_put(*piece.put, *piece.block, piece.first_row, piece.rows, from, memory);
+    piece.is_read = true;
+  }
+}
+
 RankId PutsInFlight::deliver(std::size_t piece, SimulatedMemory& memory) {
   std::swap(pieces_[piece], pieces_.back());
-  const Piece arrived = std::move(pieces_.back());
+  Piece arrived = std::move(pieces_.back());
   pieces_.pop_back();
   --pending_[static_cast<std::size_t>(arrived.from.value())];
-  deliver_rows(*arrived.put, *arrived.block, arrived.first_row, arrived.rows, arrived.from, memory);
+  if (!arrived.is_read)
+    arrived.source = rows_to_put(*arrived.put, *arrived.block, arrived.first_row, arrived.rows, arrived.from, memory);
+  deliver_rows(*arrived.put, *arrived.block, arrived.first_row, arrived.rows, arrived.source, memory);
   return arrived.from;
 }
 

@@ -16,7 +16,9 @@ class PutsInFlight {
   void issue(RankId from, std::shared_ptr<const Operation> put, SimulatedMemory& memory);
   std::size_t size() const { return pieces_.size(); }
   Index pending(RankId from) const { return pending_[static_cast<std::size_t>(from.value())]; }
-  // Piece number `piece` arrives; the source is read now. Returns whose it was.
+  // What the rank has issued so far reads its source now, if it has not yet.
+  void read_sources(RankId from, SimulatedMemory& memory);
+  // Piece number `piece` arrives; unless that was done before, the source is read now. Returns whose it was.
   RankId deliver(std::size_t piece, SimulatedMemory& memory);
 
  private:
@@ -26,6 +28,8 @@ class PutsInFlight {
     std::shared_ptr<const Block> block;
     Index first_row;
     Index rows;
+    std::vector<std::byte> source = {};  // once read
+    bool is_read = false;
   };
   void add(const Piece& piece);
   std::vector<Piece> pieces_;

@@ -95,12 +95,22 @@ void do_local_work(const Operation& operation, RankId rank, SimulatedMemory& mem
   }
 }
 
-void deliver_rows(const Operation& put, const Block& block, Index first, Index count, RankId from,
+std::vector<std::byte> rows_to_put(const Operation& put, const Block& block, Index first, Index count, RankId from,
+                                   SimulatedMemory& memory) {
+  std::vector<std::byte> rows;
+  rows.reserve(static_cast<std::size_t>(count * block.row_bytes));
+  for (Index row = first; row < first + count; ++row) {
+    const std::byte* source = memory.at(from, put.source_window, row_of(block, row).source, block.row_bytes);
+    rows.insert(rows.end(), source, source + block.row_bytes);
+  }
+  return rows;
+}
+
+void deliver_rows(const Operation& put, const Block& block, Index first, Index count, std::span<const std::byte> rows,
                   SimulatedMemory& memory) {
   for (Index row = first; row < first + count; ++row) {
-    const RowPlace place = row_of(block, row);
-    const std::byte* source = memory.at(from, put.source_window, place.source, block.row_bytes);
-    std::byte* target = memory.at(put.peer, put.target_window, place.target, block.row_bytes);
+    const std::byte* source = rows.data() + (row - first) * block.row_bytes;
+    std::byte* target = memory.at(put.peer, put.target_window, row_of(block, row).target, block.row_bytes);
     if (!put.accumulate) {
       move_bytes(target, source, block.row_bytes);
       continue;

@@ -89,6 +89,7 @@ void Machine::end_call(RankId rank) {
   Progress& progress = progress_[index(rank)];
   const Index call = progress.call();
   if (!refused_[index(rank)]) check_outputs(rank);
+  flight_.read_sources(rank, memory_);  // inputs may be given anew
   if (options_.observe)
     for (std::size_t window = 0; window < program_->windows.size(); ++window)
       options_.observe(call, rank, static_cast<int>(window), memory_.of(rank, static_cast<int>(window)));

@@ -136,7 +136,10 @@ class TraceReplay {
 
   void deliver(ReplayedStep& done, const Operation& put) {
     touch(done, put, [&] {
-      for (const Block& block : put.blocks) deliver_rows(put, block, 0, rows_of(block), done.step.rank, memory_);
+      for (const Block& block : put.blocks) {
+        const Index rows = rows_of(block);
+        deliver_rows(put, block, 0, rows, rows_to_put(put, block, 0, rows, done.step.rank, memory_), memory_);
+      }
     });
   }
 

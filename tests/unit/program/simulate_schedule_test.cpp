@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "reshard/error.h"
+#include "reshard/program_text.h"
 #include "reshard/simulate.h"
 #include "simulate_programs.h"
 
@@ -52,6 +53,17 @@ TEST(SimulateSchedule, WithoutFenceDataIsReadBeforeItArrives) {
   EXPECT_GT(failures(program, 2), 0);
   SimulateOptions ordered{.delay_puts = false};
   EXPECT_TRUE(simulate(program, ordered).correct) << "an ordered network hides it";
+}
+
+// Local memory is forgotten between calls. The next call begins with a fence, so what was put by then is there.
+TEST(SimulateSchedule, PutsHaveReadTheirSourceWhenTheCallEnds) {
+  const SymbolicProgram program = parse_program(
+      "program late\noutput y : i64[2]\nwindow data : i64[2]\nlocal b : i64[2]\nsignal met[P]\n"
+      "init data[j] = 7\nexpect y[j] = 7\n\nfence\n"
+      "for p in peers { notify met@p[me] += 1 }\nfor p in peers { wait met[p] >= 2 * call - 1 }\ncopy y <- data\n"
+      "for p in peers { notify met@p[me] += 1 }\nfor p in peers { wait met[p] >= 2 * call }\n"
+      "fill b <- 7\nput data@((me + 1) % P) <- b\n");
+  EXPECT_EQ(failures(program, 2), 0);
 }
 
 TEST(SimulateSchedule, WrongElementsNameTheirOrigin) {
