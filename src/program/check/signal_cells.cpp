@@ -29,6 +29,7 @@ bool SignalCells::observe(Index rank, Index call, const Operation& op) {
   const std::size_t at = cell(op.signal, op.slot, is_wait ? rank : op.peer.value());
   const CellKind before = kind(at);
   Uses& uses = uses_[at];
+  const bool lowered = uses.peer_lowers;
   if (is_wait) {
     uses.equal = uses.equal || op.compare == WaitCompare::equal;
   } else if (op.peer.value() == rank) {
@@ -44,7 +45,7 @@ bool SignalCells::observe(Index rank, Index call, const Operation& op) {
       return true;
     }
   }
-  return kind(at) != before;
+  return kind(at) != before || uses.peer_lowers != lowered;
 }
 
 CellKind SignalCells::kind(std::size_t cell) const {
