@@ -30,7 +30,7 @@ struct Access {
   std::uint32_t fences = 0;      // of its rank before it; puts only
   std::uint32_t peer = 0;        // puts only
   std::uint32_t number = 0;      // among the puts of that pair, from 1; ordered networks only
-  std::uint32_t accumulate = 0;  // 1 + the op
+  std::uint32_t accumulate = 0;  // 0: no; the same number: by the same op, of the same dtype
   friend bool operator==(const Access&, const Access&) = default;
 };
 

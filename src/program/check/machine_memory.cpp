@@ -61,7 +61,10 @@ Machine::Actor Machine::actor(const State& state, std::uint32_t rank, const Oper
     access.put = 1;
     access.fences = at.fences;
     access.peer = static_cast<std::uint32_t>(put->peer.value());
-    access.accumulate = put->accumulate ? 1 + static_cast<std::uint32_t>(put->reduce_op) : 0;
+    constexpr std::uint32_t kOps = 256;
+    if (put->accumulate)
+      access.accumulate =
+          1 + static_cast<std::uint32_t>(put->reduce_op) + kOps * static_cast<std::uint32_t>(put->dtype);
     actor.accumulate = access.accumulate;
     if (options_.ordered_puts) {
       access.number = state.puts[rank * static_cast<std::size_t>(ranks_) + access.peer];

@@ -114,6 +114,17 @@ TEST(CheckReport, SumsDoNotDependOnTheirOrder) {
   EXPECT_EQ(checked(plain, {.ranks = 3}).fault, CheckFault::race);
 }
 
+TEST(CheckReport, AccumulatingIntoOneCellAsTwoDtypesIsARace) {
+  const auto with = [](std::string_view second) {
+    return checked(fmt::format("input x : i32[1]\ninput z : f32[1]\nwindow a : i32[1]\nview real : f32[1] of a\n"
+                               "if me == 1 {{ put a@0 <- x accumulate sum }}\nif me == 2 {{ put {} accumulate sum }}\n",
+                               second),
+                   {.ranks = 3, .calls = 1});
+  };
+  EXPECT_TRUE(with("a@0 <- x").passed);
+  EXPECT_EQ(with("real@0 <- z").fault, CheckFault::race);
+}
+
 TEST(CheckReport, ADeadlockNamesTheMissingNotification) {
   const CheckReport silent =
       checked("signal s[P]\nif me > 0 { notify s@0[me] += 1 }\nfor q in peers { wait s[q] >= call }\n", {.ranks = 2});
