@@ -63,9 +63,10 @@ void describe_wrong_value(CheckReport& report, Machine& machine, const Run& run,
   const MemoryPlace place = machine.place_of(finding.cell);
   const Access& reader = finding.culprits.back();
   if (!finding.detail.empty()) {
-    report.message =
-        fmt::format("`{}` of rank {} in call {} reads {}, which holds {}; it takes a number", finding.detail,
-                    reader.rank, reader.call, run.place(finding.cell), "nothing that is known to be one");
+    report.message = fmt::format(
+        "`{}` of rank {} in call {} depends on {}, which holds no number that a check knows: fill it, or "
+        "give the input that it comes from an `init`",
+        finding.detail, reader.rank, reader.call, run.place(finding.cell));
     report.trace = plain_trace(run, run.past_of(reader), {&reader, 1});
     return;
   }

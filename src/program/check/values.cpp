@@ -203,7 +203,7 @@ std::string Values::text(ValueId id, std::span<const WindowSpec> windows, std::s
   const CellValue& value = values_[id];
   switch (value.kind) {
     case CellValue::Kind::undefined: return "nothing that this call wrote";
-    case CellValue::Kind::number: return fmt::format("{}", integer_of(value.bytes, dtype));
+    case CellValue::Kind::number: return simulation::element_text(dtype, value.bytes.data());
     case CellValue::Kind::identity: return fmt::format("the identity of {}", name_of(value.op));
     case CellValue::Kind::input: {
       return fmt::format("{} of rank {} in call {}",

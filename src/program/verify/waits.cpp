@@ -81,10 +81,10 @@ void find_stale_in(const VerifyText& text, const VerifyRun& run, const VerifyCel
     else if (adds && is_outrun(cell, waits))
       faults.add(
           "stale", place_of_wait(run, cell, statement),
-          fmt::format("with P = {}: {} grows by `{}` in every call, and what is awaited does not, so later calls "
-                      "pass before anybody notifies; await a value that grows with `call`, or take back what "
-                      "was added",
-                      run.ranks, cell_text(run, cell), notify));
+          fmt::format(
+              "with P = {}: {} grows by `{}` in every call, and what is awaited grows less or not at all, so later "
+              "calls pass before anybody notifies; await all that was added, or take it back",
+              run.ranks, cell_text(run, cell), notify));
   }
 }
 

@@ -36,6 +36,8 @@ std::vector<Cast> casts() {
        "copy t <- x cast\ncopy y <- t\n"},
       {"rounded on one side", from_to("f32", "f16", "f32") + "init x[j] = 4099 + j\n" + same, through,
        "y[0] of rank 0 in call 1 holds "},
+      {"infinity", from_to("f32", "f16", "f32") + "init x[j] = 5000001\n" + same, through,
+       "y[0] of rank 0 in call 1 holds inf, expected x[0] of rank 0 in call 1"},
       {"a number", from_to("f32", "f64", "i32") + "init x[j] = 5 + j\nexpect y[j] = 5 + j", through},
       {"a sign", from_to("i16", "i32", "i64") + "init x[j] = j - 5\nexpect y[j] = j - 5", through},
       {"a sum of what was cast", from_to("i16", "i32", "i32") + "init x[j] = j - 5\nexpect y[j] = 2 * j - 10",

@@ -140,9 +140,9 @@ for s in peers { wait ready[s] >= 1 }
 )",
        {
            {"stale", "wait ready[s] >= 1",
-            "with P = 2: ready[1] of rank 0 grows by `notify ready@p[me] += 1` in every call, and what is awaited does "
-            "not, so later calls pass before anybody notifies; await a value that grows with `call`, or take back what "
-            "was added (not seen with P = 1)"},
+            "with P = 2: ready[1] of rank 0 grows by `notify ready@p[me] += 1` in every call, and what is awaited "
+            "grows less or not at all, so later calls pass before anybody notifies; await all that was added, or take "
+            "it back (not seen with P = 1)"},
        },
        R"(program p
 size n = 3
@@ -220,9 +220,9 @@ for s in peers { notify ready@me[s] += -1 }
             "with P = 2: call 1 leaves ready[1] of rank 0 at its start +1, and credits-1 takes counters back to it; "
             "let the rank that waits add -1 at the end (not seen with P = 1)"},
            {"stale", "wait ready[s] >= 2",
-            "with P = 2: ready[1] of rank 0 grows by `notify ready@p[me] += 2` in every call, and what is awaited does "
-            "not, so later calls pass before anybody notifies; await a value that grows with `call`, or take back what "
-            "was added (not seen with P = 1)"},
+            "with P = 2: ready[1] of rank 0 grows by `notify ready@p[me] += 2` in every call, and what is awaited "
+            "grows less or not at all, so later calls pass before anybody notifies; await all that was added, or take "
+            "it back (not seen with P = 1)"},
        },
        R"(program p
 size n = 3
