@@ -454,6 +454,11 @@ class Programs(unittest.TestCase):
             self.assertEqual(drawn.returncode, 0)
             self.assertTrue(json.loads(Path(timeline).read_text())["traceEvents"])
 
+    def test_what_was_found_is_said_even_where_a_file_cannot_be_written(self):
+        done = run(["program", "check", BROKEN + "02_one_round.broken.rp", "--svg", "/nonexistent/t.svg"])
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("FAULT: race", done.stdout)
+
     def test_text_written_is_read_again(self):
         for path in sorted((ROOT / LADDER).glob("*.builtin.rp"))[::4]:
             lowered = run(["program", "lower", str(path)]).stdout

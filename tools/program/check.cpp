@@ -125,13 +125,13 @@ int check_program(const Request& request) {
     reports.push_back(checked(request, program, ranks));
   const auto faulty = std::ranges::find_if(reports, [](const CheckReport& report) { return report.fault.has_value(); });
   const bool found = faulty != reports.end();
+  // Files come last: what took minutes to find is said even where one cannot be written.
+  if (request.replay && found)
+    replay_saved(request, trace_of(request, program, *faulty));
+  else
+    print_reports(request, program, reports);
   if (found) write_files(request, program, *faulty);
   say_unwritten(request, found, found && faulty->repair);
-  if (request.replay && found) {
-    replay_saved(request, trace_of(request, program, *faulty));
-    return kWrong;
-  }
-  print_reports(request, program, reports);
   const bool proven =
       std::ranges::all_of(reports, [](const CheckReport& report) { return report.passed && !report.bounded; });
   return proven ? kDone : kWrong;
