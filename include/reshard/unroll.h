@@ -23,7 +23,8 @@ struct UnrollOptions {
 // The operations of every rank for one call. Windows are the allocations, in the order of their declaration; views are
 // resolved to them. Statements that read memory become deferred operations; everything else is a number.
 // Throws Error(invalid_argument) that quotes the statement, rank and values: unknown names and sizes, slices that leave
-// their buffer or whose shapes differ, peers and slots out of range. Error(unsupported) for a composite: lower() first.
+// their buffer or whose shapes differ, peers and slots out of range. Error(unsupported) for a composite: lower() first,
+// and past 2^23 statements of a rank or 2^24 operations of all.
 // Cost: in the number of operations made.
 Program unroll(const SymbolicProgram& program, const UnrollOptions& options);
 

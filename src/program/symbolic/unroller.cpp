@@ -54,6 +54,7 @@ void Unroller::defer(const Body& body, std::size_t at, bool rest, const Scope& s
 }
 
 void Unroller::run(const Statement& statement, Scope& scope, ElementReader* reader) {
+  count_statement();
   if (const auto* loop = std::get_if<For>(&statement.form)) return run(*loop, scope, reader);
   if (const auto* condition = std::get_if<If>(&statement.form)) return run(*condition, scope, reader);
   try {
@@ -84,6 +85,7 @@ void Unroller::run(const For& loop, Scope& scope, ElementReader* reader) {
   }
   for (Index i = from; i < to; ++i) {
     if (loop.peers && i == me_.value()) continue;
+    count_statement();
     scope.set(loop.variable, i);
     walk(loop.body, 0, scope);
     if (at_once_ && i == from) i = run_rows(loop, from + 1, to, scope, *reader) - 1;
@@ -218,6 +220,14 @@ bool Unroller::joins_last(const Operation& operation) {
   const bool stays = operation.code == OpCode::copy || operation.peer == me_;
   const bool reads_its_own = stays && operation.source_window == operation.target_window;
   return alike && !reads_its_own && written_.add(operation.blocks);
+}
+
+void Unroller::count_statement() {
+  constexpr Index kMost = Index{1} << 23;
+  if (++walked_ > kMost)
+    fail(Code::unsupported,
+         "program {}, rank {}: more than {} statements in one go; use slices instead of loops, or smaller sizes",
+         program_->program().name, me_.value(), kMost);
 }
 
 void Unroller::append(Operation operation) {

@@ -41,6 +41,7 @@ class Unroller {
   void local_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source, std::string label);
   void remote_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source, std::string label);
   PlacedSlice scratch_like(const PlacedSlice& shape, Dtype dtype);
+  void count_statement();
   bool joins_last(const Operation& operation);
   void append(Operation operation);
   void join_last(std::span<const Block> blocks);
@@ -54,6 +55,7 @@ class Unroller {
   bool at_once_ = false;
   bool later_ = false;  // the operations are made while the program runs
   Index scratch_bytes_ = 0;
+  Index walked_ = 0;
   std::size_t joinable_from_ = 0;  // operations before this number are left as they are
   WrittenBytes written_;           // by the last operation, if it may be joined
 };

@@ -406,6 +406,12 @@ TEST(Unroll, CastsAndAccumulatingGetsPassThroughABufferOfTheirOwn) {
   EXPECT_EQ(unrolled.windows.back().bytes[0], 16 + 16 + 12);
 }
 
+TEST(Unroll, LoopsWithoutEndAreRefused) {
+  const SymbolicProgram symbolic = parse_program("program p\nsize n = 1099511627776\nfor i in 0..n { let a = i }\n");
+  EXPECT_EQ(error_of(symbolic, {.ranks = 1}),
+            "program p, rank 0: more than 8388608 statements in one go; use slices instead of loops, or smaller sizes");
+}
+
 TEST(Contents, InitAndExpectSpeakOfTheSameElements) {
   const SymbolicProgram symbolic = program("contents", [](Kernel& k) {
     auto x = k.input("x", Dtype::i64, {k.ranks(), 2}), y = k.output("y", Dtype::i64, {k.ranks(), 2});
