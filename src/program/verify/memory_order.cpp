@@ -11,7 +11,7 @@ namespace reshard {
 namespace {
 
 // Bytes of one allocation that a rank has written in this call.
-class WrittenBytes {
+class ByteWriters {
  public:
   void add(const PlacedSlice& slice) {
     written_ = true;
@@ -85,7 +85,7 @@ class ReadsOfOneRank {
   RankId me_;
   FaultList& faults_;
   std::set<std::string> given_;
-  std::map<int, WrittenBytes> written_;
+  std::map<int, ByteWriters> written_;
 };
 
 }  // namespace
