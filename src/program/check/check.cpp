@@ -21,6 +21,14 @@ void validate(const CheckInput& input) {
       fail(Code::invalid_argument, "program {}: {} lists of operations for {} ranks", call.name, call.operations.size(),
            call.ranks);
   }
+  // Sums of notifications are followed in signed 64 bits.
+  constexpr std::uint64_t kFarthestStart = std::uint64_t{1} << 62;
+  for (const SignalSpec& signal : first.signals)
+    for (const std::vector<std::uint64_t>& starts : signal.starts)
+      for (const std::uint64_t start : starts)
+        if (start > kFarthestStart)
+          fail(Code::unsupported, "signal {} starts at {}; counters can be checked from up to 2^62 on", signal.name,
+               start);
 }
 
 // Knowledge that grows until a run needs no more of it.

@@ -204,6 +204,16 @@ TEST(CheckReport, WhatCannotBeUnrolledIsRefused) {
   EXPECT_THROW(check(CheckInput{}), Error);
 }
 
+TEST(CheckReport, CountersThatStartTooFarAreRefused) {
+  try {
+    checked("signal s[1] : starts 4611686018427387905\nnotify s@me[0] += 1\n");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::unsupported);
+    EXPECT_STREQ(error.what(), "signal s starts at 4611686018427387905; counters can be checked from up to 2^62 on");
+  }
+}
+
 TEST(CheckReport, ThePictureStandsAlone) {
   const std::string svg = svg_of(check(one_round(), {.ranks = 2, .calls = 2}));
   EXPECT_THAT(svg, testing::StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\""));
