@@ -24,7 +24,7 @@ struct UnrollOptions {
 // resolved to them. Statements that read memory become deferred operations; everything else is a number.
 // Throws Error(invalid_argument) that quotes the statement, rank and values: unknown names and sizes, slices that leave
 // their buffer or whose shapes differ, peers and slots out of range. Error(unsupported) for a composite: lower() first,
-// and past 2^23 statements of a rank or 2^24 operations of all.
+// and past 2^23 statements of a rank (2^20 in one deferred operation) or 2^24 operations of all.
 // Cost: in the number of operations made.
 Program unroll(const SymbolicProgram& program, const UnrollOptions& options);
 

@@ -84,7 +84,10 @@ std::string trace_text(const CheckReport& report) {
 }
 
 std::string verdict(const CheckReport& report) {
-  const std::string what = fmt::format("{} ranks, {} calls", report.ranks, report.calls);
+  const auto counted = [](Index count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  };
+  const std::string what = counted(report.ranks, "rank") + ", " + counted(report.calls, "call");
   const std::string cost = fmt::format("{} states in {:.3f} s", report.states, report.seconds);
   if (report.fault) return fmt::format("FAULT: {} ({}; {})\n", name_of(*report.fault), what, cost);
   if (report.bounded)

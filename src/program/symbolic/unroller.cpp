@@ -223,11 +223,12 @@ bool Unroller::joins_last(const Operation& operation) {
 }
 
 void Unroller::count_statement() {
-  constexpr Index kMost = Index{1} << 23;
-  if (++walked_ > kMost)
+  // While the program runs somebody is waiting.
+  const Index most = Index{1} << (later_ ? 20 : 23);
+  if (++walked_ > most)
     fail(Code::unsupported,
          "program {}, rank {}: more than {} statements in one go; use slices instead of loops, or smaller sizes",
-         program_->program().name, me_.value(), kMost);
+         program_->program().name, me_.value(), most);
 }
 
 void Unroller::append(Operation operation) {

@@ -196,7 +196,7 @@ TEST(CheckReport, LimitsAreSaid) {
   EXPECT_TRUE(report.passed);
   EXPECT_TRUE(report.bounded);
   EXPECT_GT(told, 0);
-  EXPECT_THAT(report.text(), HasSubstr("nothing found, but not all was explored (4 ranks, 1 calls; "));
+  EXPECT_THAT(report.text(), HasSubstr("nothing found, but not all was explored (4 ranks, 1 call; "));
 }
 
 TEST(CheckReport, WhatCannotBeUnrolledIsRefused) {

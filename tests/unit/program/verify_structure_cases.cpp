@@ -5,6 +5,25 @@ namespace reshard {
 
 std::vector<VerifyCase> structure_cases() {
   return {
+      {"EveryNumberOfRanksRefused",
+       R"(program p
+size n = 3
+input x : f32[n]
+output y : f32[n]
+require P > 9, "many ranks only"
+copy y <- x
+)",
+       {
+           {"verdict", "",
+            "require refuses every number of ranks that was tried (1, 2, 3, 4), so nothing was looked at; try others"},
+       },
+       R"(program p
+size n = 3
+input x : f32[n]
+output y : f32[n]
+require P > 3, "four ranks and more"
+copy y <- x
+)"},
       {"UnusedWindow",
        R"(program p
 size n = 3
