@@ -14,7 +14,8 @@ SymbolicProgram all_to_all_by_epochs();
 SymbolicProgram all_to_all_by_parity();
 // y of each rank is x of its left neighbour.
 SymbolicProgram ring_shift();
-// The same by way of a window of another dtype, pushed and pulled; each casts on its way. Pulled values are added to ones.
+// The same by way of a window of another dtype, pushed and pulled; each casts on its way. Pulled values are added to
+// ones.
 SymbolicProgram ring_shift_through(Dtype narrow);
 // y of all ranks is x of rank P / 2, which they get from there.
 SymbolicProgram broadcast_by_get();
