@@ -32,12 +32,12 @@ struct CheckOptions {
 };
 
 enum class CheckFault {
-  race,          // two accesses to the same bytes, one of them a write, that nothing orders
-  wrong_value,   // an output differs from what the program expects
-  deadlock,      // ranks wait for ever
-  contract,      // a signal does not hold between calls what its protocol says
-  overflow,      // a counter passes its width
-  refused,       // a require failed on some ranks and not on others
+  race,           // two accesses to the same bytes, one of them a write, that nothing orders
+  wrong_value,    // an output differs from what the program expects
+  deadlock,       // ranks wait for ever
+  contract,       // a signal does not hold between calls what its protocol says
+  overflow,       // a counter passes its width
+  refused,        // a require failed on some ranks and not on others
   out_of_bounds,  // a deferred operation leaves its buffer, peer or slot range
 };
 std::string_view name_of(CheckFault fault);

@@ -46,7 +46,7 @@ class Expression {
     pick,
     // One element of the buffer name(), on the rank itself, when the statement is reached: counts[d].
     element,
-    // Only in expect: element operands()[1..] of the buffer name() of rank operands()[0], as the call began: x@s[me, j].
+    // Only in expect: x@s[me, j], element operands()[1..] of the buffer name() of rank operands()[0] as the call began.
     element_on,
     // Only in expect: over name() from operands()[0] up to operands()[1], operands()[2] folded by op():
     // sum(s in 0..P, x@s[j]).
@@ -123,8 +123,8 @@ class ElementReader {
   virtual Index element_on(const std::string& buffer, Index rank, std::span<const Index> indices);
 };
 
-// Throws Error(invalid_argument) that quotes the expression for an unknown name, a division by zero, an overflow, a pick
-// outside its list, and for an element where `reader` is null.
+// Throws Error(invalid_argument) that quotes the expression for an unknown name, a division by zero, an overflow, a
+// pick outside its list, and for an element where `reader` is null.
 Index evaluate(const Expression& expression, const Scope& scope, ElementReader* reader = nullptr);
 // Whether its value depends on memory.
 bool reads_memory(const Expression& expression);

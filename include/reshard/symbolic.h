@@ -106,9 +106,9 @@ struct Let {
   std::string name;
   Expression value = 0;
 };
-// put data@d[me] <- x[d];  get y <- data@s;  copy y[s] <- data[s]. Shapes agree once dimensions of one index are dropped.
-// `accumulate`: the target becomes target op source, one element at a time, atomically against other accumulating puts.
-// `cast`: dtypes may differ.
+// put data@d[me] <- x[d];  get y <- data@s;  copy y[s] <- data[s]. Shapes agree once dimensions of one index are
+// dropped. `accumulate`: the target becomes target op source, one element at a time, atomically against other
+// accumulating puts. `cast`: dtypes may differ.
 struct DataMove {
   OpCode code = OpCode::copy;
   BufferSlice target = {};
