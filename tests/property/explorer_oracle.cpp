@@ -7,7 +7,7 @@
 namespace reshard {
 namespace {
 
-constexpr Index kElement = 4;
+constexpr Index kElementBytes = 4;
 
 struct Reach {
   std::size_t cell = 0;
@@ -53,7 +53,7 @@ class Naive {
       first_.emplace_back();
       for (const WindowSpec& window : first().windows) {
         first_.back().push_back(cells_);
-        cells_ += static_cast<std::size_t>(window.bytes[r] / kElement);
+        cells_ += static_cast<std::size_t>(window.bytes[r] / kElementBytes);
       }
     }
     for (const SignalSpec& signal : first().signals) {
@@ -99,7 +99,7 @@ class Naive {
         .operations[static_cast<std::size_t>(put.rank)][static_cast<std::size_t>(put.at)];
   }
   std::size_t cell(std::size_t rank, int window, Index offset) const {
-    return first_[rank][static_cast<std::size_t>(window)] + static_cast<std::size_t>(offset / kElement);
+    return first_[rank][static_cast<std::size_t>(window)] + static_cast<std::size_t>(offset / kElementBytes);
   }
   std::size_t slot(int signal, Index number, std::size_t rank) const {
     return (first_slot_[static_cast<std::size_t>(signal)] + static_cast<std::size_t>(number)) * ranks_ + rank;
@@ -121,12 +121,12 @@ class Naive {
   void add_pairs(const Block& block, std::size_t loop, std::size_t from, std::size_t to,
                  std::vector<std::pair<std::size_t, std::size_t>>& found) const {
     if (loop == block.loops.size()) {
-      for (Index i = 0; i < block.row_bytes / kElement; ++i) found.emplace_back(from + i, to + i);
+      for (Index i = 0; i < block.row_bytes / kElementBytes; ++i) found.emplace_back(from + i, to + i);
       return;
     }
     for (Index i = 0; i < block.loops[loop].count; ++i)
-      add_pairs(block, loop + 1, from + i * block.loops[loop].source_stride / kElement,
-                to + i * block.loops[loop].target_stride / kElement, found);
+      add_pairs(block, loop + 1, from + i * block.loops[loop].source_stride / kElementBytes,
+                to + i * block.loops[loop].target_stride / kElementBytes, found);
   }
 
   bool has_puts(const NaiveState& state, std::size_t rank, bool unread_only) const {
@@ -186,7 +186,7 @@ class Naive {
   void each_input(std::size_t rank, Visit visit) const {
     for (std::size_t w = 0; w < first().windows.size(); ++w) {
       if (first().windows[w].role != BufferRole::input) continue;
-      for (Index offset = 0; offset < first().windows[w].bytes[rank]; offset += kElement)
+      for (Index offset = 0; offset < first().windows[w].bytes[rank]; offset += kElementBytes)
         visit(cell(rank, static_cast<int>(w), offset), static_cast<int>(w), offset);
     }
   }

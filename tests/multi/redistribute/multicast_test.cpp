@@ -86,15 +86,15 @@ void expect_multicast(World& world, const Multicast& multicast, int calls, Rando
   for (const SignalId signal : binding.signals) endpoint.destroy_signal(signal, deadline);
 }
 
-struct Move {
+struct Spread {
   const char* name;
   const char* source;
   const char* target;
 };
 
-void PrintTo(const Move& move, std::ostream* out) { *out << move.source << "  ->  " << move.target; }
+void PrintTo(const Spread& spread, std::ostream* out) { *out << spread.source << "  ->  " << spread.target; }
 
-const Move moves[] = {
+const Spread spreads[] = {
     {"one_to_all", "i32[37,5] on (r=1) {}", "i32[37,5] on (r=7) {}"},
     {"one_to_others", "i32[37,5] on (r=1)@3 {}", "i32[37,5] on (r=6)@[5,0,6,1,4,2] {}"},
     {"copies_to_many", "i32[23] on (dp=2) {}", "i32[23] on (r=5)@2 {}"},
@@ -111,11 +111,11 @@ const Move moves[] = {
     {"narrow", "u8[101] on (r=2) {0: r}", "u8[101] on (r=5)@2 {}"},
 };
 
-class Multicasts : public testing::TestWithParam<std::tuple<Fabric, Move, Scheme>> {};
+class Multicasts : public testing::TestWithParam<std::tuple<Fabric, Spread, Scheme>> {};
 
 TEST_P(Multicasts, FillTheTargetEveryTime) {
-  const auto& [fabric, move, scheme] = GetParam();
-  const Plan moved = plan(layout(move.source), layout(move.target));
+  const auto& [fabric, spread, scheme] = GetParam();
+  const Plan moved = plan(layout(spread.source), layout(spread.target));
   const Multicast hops = multicast(moved, hosts_of(7, 3), scheme, {.chunks = 4});
   const unsigned seed = seed_from_environment();
   run_ranks(fabric, 7, [&](World& world) {
@@ -125,7 +125,7 @@ TEST_P(Multicasts, FillTheTargetEveryTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Multicasts,
-                         testing::Combine(testing::Values(Fabric::thread, Fabric::shm), testing::ValuesIn(moves),
+                         testing::Combine(testing::Values(Fabric::thread, Fabric::shm), testing::ValuesIn(spreads),
                                           testing::ValuesIn(all_schemes().begin(), all_schemes().end())),
                          [](const auto& test) {
                            return std::string(name_of(std::get<0>(test.param))) + "_" + std::get<1>(test.param).name +

@@ -87,7 +87,7 @@ std::vector<PartialAxis> partial_axes(const Layout& layout) {
 // The op decides the values only: sums and averages of one tensor are one kind.
 ReduceOp kind_of(const std::vector<PartialAxis>& axes) { return axes.empty() ? ReduceOp::sum : axes.front().op; }
 
-std::vector<Index> contents(const World& world, const Layout& layout) {
+std::vector<Index> pending_contents(const World& world, const Layout& layout) {
   const auto parts = oracle::ownership_of(layout).parts;
   const auto part = parts.find(world.rank().value());
   return part == parts.end() ? std::vector<Index>{} : part->second.buffer;
@@ -147,7 +147,7 @@ void fill_terms(World& world, Tensor& tensor, std::uint64_t epoch, std::byte poi
   Index term = 0;
   for (const PartialAxis& axis : axes) term = term * axis.size + (*coordinate)[static_cast<std::size_t>(axis.axis)];
   std::byte* at = tensor.bytes().data();
-  for (const Index linear : contents(world, layout)) {
+  for (const Index linear : pending_contents(world, layout)) {
     const auto bytes = bytes_of_number(layout.dtype(), term_of(layout.dtype(), kind_of(axes), term, linear, epoch));
     if (linear != oracle::hole) std::memcpy(at, bytes.data(), bytes.size());
     at += bytes.size();
@@ -164,7 +164,7 @@ void expect_folded(World& world, const Layout& source, const Tensor& tensor, con
     if (kept[k] >= 0) fixed[k] = (*coordinate)[static_cast<std::size_t>(kept[k])];
   const auto size = static_cast<std::size_t>(bytes_of(layout.dtype()));
   const std::byte* at = tensor.bytes().data();
-  for (const Index linear : contents(world, layout)) {
+  for (const Index linear : pending_contents(world, layout)) {
     std::vector<std::byte> expected(size, poison);
     if (linear != oracle::hole)
       expected = bytes_of_number(layout.dtype(), expected_number(source, fixed, linear, epoch));

@@ -8,7 +8,7 @@ namespace {
 using test::message_of;
 using testing::HasSubstr;
 
-std::string fault(std::string_view text) {
+std::string json_fault(std::string_view text) {
   return message_of(Code::corrupt, [&] {
     JsonReader json(text, "f.json");
     json.skip();
@@ -43,22 +43,22 @@ TEST(Json, IntegersAreExact) {
 }
 
 TEST(Json, FaultsNameFileAndByte) {
-  EXPECT_THAT(fault(R"({"a":1,"a":2})"), HasSubstr("f.json: key \"a\" appears twice at byte 10"));
-  EXPECT_THAT(fault("[1,]"), HasSubstr("expected a value at byte 3"));
-  EXPECT_THAT(fault("[01]"), HasSubstr("leading zero"));
-  EXPECT_THAT(fault("[1.]"), HasSubstr("expected a number"));
-  EXPECT_THAT(fault("{} x"), HasSubstr("goes on"));
-  EXPECT_THAT(fault("\"a"), HasSubstr("does not end"));
-  EXPECT_THAT(fault("\"a\nb\""), HasSubstr("control character"));
-  EXPECT_THAT(fault(R"("\x")"), HasSubstr("unknown escape"));
-  EXPECT_THAT(fault(R"("\ud83d")"), HasSubstr("expected \\u"));
-  EXPECT_THAT(fault(R"("\ude00")"), HasSubstr("surrogate"));
-  EXPECT_THAT(fault("tru"), HasSubstr("expected true"));
-  EXPECT_THAT(fault(""), HasSubstr("text ends"));
+  EXPECT_THAT(json_fault(R"({"a":1,"a":2})"), HasSubstr("f.json: key \"a\" appears twice at byte 10"));
+  EXPECT_THAT(json_fault("[1,]"), HasSubstr("expected a value at byte 3"));
+  EXPECT_THAT(json_fault("[01]"), HasSubstr("leading zero"));
+  EXPECT_THAT(json_fault("[1.]"), HasSubstr("expected a number"));
+  EXPECT_THAT(json_fault("{} x"), HasSubstr("goes on"));
+  EXPECT_THAT(json_fault("\"a"), HasSubstr("does not end"));
+  EXPECT_THAT(json_fault("\"a\nb\""), HasSubstr("control character"));
+  EXPECT_THAT(json_fault(R"("\x")"), HasSubstr("unknown escape"));
+  EXPECT_THAT(json_fault(R"("\ud83d")"), HasSubstr("expected \\u"));
+  EXPECT_THAT(json_fault(R"("\ude00")"), HasSubstr("surrogate"));
+  EXPECT_THAT(json_fault("tru"), HasSubstr("expected true"));
+  EXPECT_THAT(json_fault(""), HasSubstr("text ends"));
 }
 
 TEST(Json, NestingIsLimited) {
-  EXPECT_THAT(fault(std::string(100000, '[')), HasSubstr("nested deeper than 64"));
+  EXPECT_THAT(json_fault(std::string(100000, '[')), HasSubstr("nested deeper than 64"));
   std::string deepest = std::string(64, '[') + std::string(64, ']');
   JsonReader json(deepest, "f.json");
   json.skip();

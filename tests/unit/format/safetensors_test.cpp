@@ -11,11 +11,11 @@ using test::raw_file;
 using test::TempFolder;
 using testing::HasSubstr;
 
-std::string fault(std::string_view bytes) {
+std::string file_fault(std::string_view bytes) {
   return message_of(Code::corrupt, [&] { parse(bytes); });
 }
 std::string header_fault(std::string_view header, std::size_t data_bytes) {
-  return fault(raw_file(header, data_bytes));
+  return file_fault(raw_file(header, data_bytes));
 }
 
 TEST(Safetensors, ReadsTensorsMetadataAndPadding) {
@@ -95,11 +95,11 @@ TEST(Safetensors, RawHeaderIsWrittenBackByteForByte) {
 }
 
 TEST(SafetensorsFault, Length) {
-  EXPECT_THAT(fault(""), HasSubstr("f.safetensors: 0 bytes are too few"));
-  EXPECT_THAT(fault("1234567"), HasSubstr("too few"));
-  EXPECT_THAT(fault(raw_file("{}", 0).substr(0, 9)), HasSubstr("said to be 2 bytes, but the file has only 9"));
-  EXPECT_THAT(fault(std::string("\x01\xE1\xF5\x05\0\0\0\0", 8) + "{}"), HasSubstr("longer than 100000000"));
-  EXPECT_THAT(fault(std::string(8, '\xFF') + "{}"), HasSubstr("longer than 100000000"));
+  EXPECT_THAT(file_fault(""), HasSubstr("f.safetensors: 0 bytes are too few"));
+  EXPECT_THAT(file_fault("1234567"), HasSubstr("too few"));
+  EXPECT_THAT(file_fault(raw_file("{}", 0).substr(0, 9)), HasSubstr("said to be 2 bytes, but the file has only 9"));
+  EXPECT_THAT(file_fault(std::string("\x01\xE1\xF5\x05\0\0\0\0", 8) + "{}"), HasSubstr("longer than 100000000"));
+  EXPECT_THAT(file_fault(std::string(8, '\xFF') + "{}"), HasSubstr("longer than 100000000"));
 }
 
 TEST(SafetensorsFault, NotAnObject) {

@@ -12,7 +12,8 @@ namespace reshard {
 namespace {
 
 using Kind = Expression::Kind;
-const Expression me = Expression::variable("me"), ranks = Expression::variable("P"), d = Expression::variable("d");
+const Expression me = Expression::variable("me"), all_ranks = Expression::variable("P"),
+                 index_d = Expression::variable("d");
 constexpr Index kMax = std::numeric_limits<Index>::max(), kMin = std::numeric_limits<Index>::min();
 
 Scope scope_of(Index my_rank, Index rank_count, Index at = 0) {
@@ -34,14 +35,14 @@ std::string error_of(const Expression& expression, const Scope& scope) {
 TEST(Expression, LeftNeighbourOfRankZeroIsTheLastRank) {
   for (Index p = 1; p <= 5; ++p)
     for (Index r = 0; r < p; ++r)
-      EXPECT_EQ(evaluate((me - 1) % ranks, scope_of(r, p)), r == 0 ? p - 1 : r - 1) << p << " " << r;
+      EXPECT_EQ(evaluate((me - 1) % all_ranks, scope_of(r, p)), r == 0 ? p - 1 : r - 1) << p << " " << r;
 }
 
 // Against the definition: q is the greatest integer with q * b <= a (for b > 0), a % b = a - q * b.
 TEST(Expression, DivisionRoundsTowardMinusInfinity) {
   for (Index a = -7; a <= 7; ++a) {
     for (Index b : {-3, -2, -1, 1, 2, 3}) {
-      const Index quotient = evaluate(me / ranks, scope_of(a, b)), rest = evaluate(me % ranks, scope_of(a, b));
+      const Index quotient = evaluate(me / all_ranks, scope_of(a, b)), rest = evaluate(me % all_ranks, scope_of(a, b));
       EXPECT_EQ(quotient * b + rest, a) << a << " " << b;
       EXPECT_TRUE(b > 0 ? 0 <= rest && rest < b : b < rest && rest <= 0) << a << " " << b << " " << rest;
     }
@@ -57,12 +58,12 @@ TEST(Expression, ConstantsAreFoldedWhereTheResultExists) {
 }
 
 TEST(Expression, WhatDoesNotExistIsAnErrorThatQuotesIt) {
-  EXPECT_EQ(error_of(me / (ranks - ranks), scope_of(3, 2)), "`me / (P - P)` is a division by zero for 3 and 0");
-  EXPECT_EQ(error_of(me * ranks, scope_of(kMax, 2)), "`me * P` is past 64 bits for 9223372036854775807 and 2");
-  EXPECT_EQ(error_of(me / ranks, scope_of(kMin, -1)), "`me / P` is past 64 bits for -9223372036854775808 and -1");
+  EXPECT_EQ(error_of(me / (all_ranks - all_ranks), scope_of(3, 2)), "`me / (P - P)` is a division by zero for 3 and 0");
+  EXPECT_EQ(error_of(me * all_ranks, scope_of(kMax, 2)), "`me * P` is past 64 bits for 9223372036854775807 and 2");
+  EXPECT_EQ(error_of(me / all_ranks, scope_of(kMin, -1)), "`me / P` is past 64 bits for -9223372036854775808 and -1");
   EXPECT_EQ(error_of(Expression::variable("q") + 1, scope_of(0, 1)), "nothing is called `q` here");
   EXPECT_EQ(error_of(pick(me, {5, 6}), scope_of(2, 3)), "`pick(me, 5, 6)` picks number 2 of 2");
-  EXPECT_EQ(error_of(Expression::make(Kind::element, {d}, "counts"), scope_of(0, 1)),
+  EXPECT_EQ(error_of(Expression::make(Kind::element, {index_d}, "counts"), scope_of(0, 1)),
             "`counts[d]` is in memory and cannot be known here");
 }
 
@@ -74,18 +75,18 @@ TEST(Expression, LogicStopsWhereItIsDecided) {
 }
 
 TEST(Expression, TextHasNoMoreParenthesesThanItNeeds) {
-  EXPECT_EQ(((me - 1) % ranks).text(), "(me - 1) % P");
-  EXPECT_EQ((me - (ranks - 1)).text(), "me - (P - 1)");
-  EXPECT_EQ((me - ranks - 1).text(), "me - P - 1");
+  EXPECT_EQ(((me - 1) % all_ranks).text(), "(me - 1) % P");
+  EXPECT_EQ((me - (all_ranks - 1)).text(), "me - (P - 1)");
+  EXPECT_EQ((me - all_ranks - 1).text(), "me - P - 1");
   EXPECT_EQ((me * -1).text(), "me * -1");
   EXPECT_EQ((me - -1).text(), "me - -1");
   EXPECT_EQ((-(-me)).text(), "--me");
-  EXPECT_EQ((!(me < ranks && d > 0) || equals(me, d)).text(), "!(me < P && d > 0) || me == d");
-  EXPECT_EQ(equals(me < ranks, d).text(), "(me < P) == d");
-  EXPECT_EQ((-(me + 1) * min(me, d)).text(), "-(me + 1) * min(me, d)");
-  const Expression there = Expression::make(Kind::element_on, {(me - 1) % ranks, d, 0}, "x");
+  EXPECT_EQ((!(me < all_ranks && index_d > 0) || equals(me, index_d)).text(), "!(me < P && d > 0) || me == d");
+  EXPECT_EQ(equals(me < all_ranks, index_d).text(), "(me < P) == d");
+  EXPECT_EQ((-(me + 1) * min(me, index_d)).text(), "-(me + 1) * min(me, d)");
+  const Expression there = Expression::make(Kind::element_on, {(me - 1) % all_ranks, index_d, 0}, "x");
   EXPECT_EQ(there.text(), "x@((me - 1) % P)[d, 0]");
-  EXPECT_EQ(Expression::make(Kind::fold, {0, ranks, there}, "s", ReduceOp::max).text(),
+  EXPECT_EQ(Expression::make(Kind::fold, {0, all_ranks, there}, "s", ReduceOp::max).text(),
             "max(s in 0..P, x@((me - 1) % P)[d, 0])");
 }
 
@@ -93,12 +94,12 @@ TEST(Expression, SubstitutionLeavesAFoldedNameAlone) {
   const Expression s = Expression::variable("s");
   const Expression fold = Expression::make(Kind::fold, {0, s, s + me}, "s");
   EXPECT_EQ(substitute(fold, "s", 9).text(), "sum(s in 0..9, s + me)");
-  EXPECT_EQ(substitute(me * d + d, "d", me + 1).text(), "me * (me + 1) + (me + 1)");
+  EXPECT_EQ(substitute(me * index_d + index_d, "d", me + 1).text(), "me * (me + 1) + (me + 1)");
 }
 
 TEST(Expression, ReadsMemoryOnlyThroughElementsOfTheOwnRank) {
-  EXPECT_TRUE(reads_memory(me + Expression::make(Kind::element, {d}, "counts")));
-  EXPECT_FALSE(reads_memory(me + d));
+  EXPECT_TRUE(reads_memory(me + Expression::make(Kind::element, {index_d}, "counts")));
+  EXPECT_FALSE(reads_memory(me + index_d));
 }
 
 }  // namespace
