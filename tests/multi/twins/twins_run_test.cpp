@@ -6,7 +6,11 @@ namespace reshard::multi {
 namespace {
 
 class ProgramTwins : public EveryWorld {};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+RESHARD_ON_EVERY_FABRIC(ProgramTwins, {1, 2, 3, 4});  // each rank reads every text: seven take minutes
+#else
 RESHARD_ON_EVERY_FABRIC(ProgramTwins, {1, 2, 3, 4, 7, 8});
+#endif
 
 TEST_P(ProgramTwins, HandAndBuiltinGiveTheSame) {
   run_worlds([this](World& world) {
