@@ -1,10 +1,11 @@
 # reshard_test(NAME region_test SOURCES region_test.cpp USES layout LABELS layout)
 #
 # A GoogleTest program. LABELS choose the lanes: `thread` and `fabric` run under the thread sanitizer, `exhaustive` is
-# left out under the address sanitizer.
+# left out under the address sanitizer. THREAD_TESTS "Suite.*" are the only ones of a program that the thread sanitizer
+# runs, where the rest has no threads.
 # Programs that their lane would not run are not part of its build.
 function(reshard_test)
-  cmake_parse_arguments(TEST "" "NAME" "SOURCES;USES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "" "NAME;THREAD_TESTS" "SOURCES;USES;LINKS;LABELS" ${ARGN})
   reshard_test_program(${TEST_NAME} ${TEST_SOURCES})
   list(TRANSFORM TEST_USES PREPEND reshard_)
   target_link_libraries(${TEST_NAME} PRIVATE ${TEST_USES} ${TEST_LINKS})
@@ -12,7 +13,11 @@ function(reshard_test)
     set_target_properties(${TEST_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
   endif()
-  reshard_add_tests(NAME ${TEST_NAME} PROGRAM ${TEST_NAME} LABELS ${TEST_LABELS})
+  set(chosen "*")
+  if(RESHARD_SANITIZE STREQUAL "thread" AND TEST_THREAD_TESTS)
+    set(chosen ${TEST_THREAD_TESTS})
+  endif()
+  reshard_add_tests(NAME ${TEST_NAME} PROGRAM ${TEST_NAME} FILTER ${chosen} LABELS ${TEST_LABELS})
 endfunction()
 
 # reshard_add_tests(NAME multi_test.shm PROGRAM multi_test FILTER "*/shm_*" LABELS multi shm)
@@ -21,9 +26,6 @@ endfunction()
 # together: a process takes longer to start than most tests. scripts/count_tests.py counts each.
 function(reshard_add_tests)
   cmake_parse_arguments(ADDED "" "NAME;PROGRAM;FILTER" "LABELS" ${ARGN})
-  if(NOT ADDED_FILTER)
-    set(ADDED_FILTER "*")
-  endif()
   if(RESHARD_SANITIZE)
     add_test(NAME ${ADDED_NAME} COMMAND ${ADDED_PROGRAM} --gtest_brief=1 --gtest_filter=${ADDED_FILTER})
     set_tests_properties(${ADDED_NAME} PROPERTIES LABELS "${ADDED_LABELS}" FAIL_REGULAR_EXPRESSION "PASSED  . 0 tests")
