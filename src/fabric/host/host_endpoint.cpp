@@ -58,6 +58,11 @@ SignalId HostEndpoint::create_signal(std::string_view name, Index slots, Clock::
   return {create(signals_, Collective::create_signal, name, slots, deadline)};
 }
 
+WindowId HostEndpoint::expose_window(std::string_view name, std::span<std::byte>, Exposure, Clock::time_point) {
+  fail(Code::unsupported, "rank {}: window \"{}\": this fabric cannot make a window of memory that exists", rank_.value(),
+       name);
+}
+
 void HostEndpoint::destroy_window(WindowId window, Clock::time_point deadline) {
   window_of(window);
   destroy(windows_, Collective::destroy_window, window.value, deadline);

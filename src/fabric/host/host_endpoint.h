@@ -29,10 +29,13 @@ class HostEndpoint final : public Endpoint {
 
   RankId rank() const override { return rank_; }
   Index ranks() const override { return world_.ranks(); }
-  Capabilities capabilities() const override { return {.load_store = true, .host_memory = true, .max_message = 0}; }
+  Capabilities capabilities() const override { return {.load_store = true}; }
+  Index host_of(RankId) const override { return 0; }
 
   WindowId create_window(std::string_view name, Index bytes, Clock::time_point deadline) override;
   SignalId create_signal(std::string_view name, Index slots, Clock::time_point deadline) override;
+  WindowId expose_window(std::string_view name, std::span<std::byte> memory, Exposure how,
+                         Clock::time_point deadline) override;
   void destroy_window(WindowId window, Clock::time_point deadline) override;
   void destroy_signal(SignalId signal, Clock::time_point deadline) override;
 
@@ -50,6 +53,7 @@ class HostEndpoint final : public Endpoint {
   std::uint64_t peek(SignalId signal, Index slot) const override;
   // Nothing to do: puts are done when they return, and notify releases them.
   void fence() override {}
+  void progress() override {}
   void barrier(Clock::time_point deadline) override { agreement_.barrier(deadline); }
   void check_peers() const override;
 

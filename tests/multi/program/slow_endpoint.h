@@ -3,11 +3,11 @@
 
 #include <sched.h>
 
-#include "unit/exec/forward_endpoint.h"
+#include "fabric/wrap/forward_endpoint.h"
 
 namespace reshard::multi {
 
-class SlowEndpoint final : public ForwardEndpoint {
+class SlowEndpoint final : public fabric::ForwardEndpoint {
  public:
   explicit SlowEndpoint(Endpoint& inner, int yields = 300) : ForwardEndpoint(inner), yields_(yields) {}
   void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) override {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "forward_endpoint.h"
+#include "fabric/wrap/forward_endpoint.h"
 #include "reshard/error.h"
 #include "reshard/thread_fabric.h"
 
@@ -142,7 +142,7 @@ TEST(Executor, PutsAfterAFenceAreSeen) {
 }
 
 // Lets no message pass that is longer than `limit`.
-class NarrowEndpoint final : public ForwardEndpoint {
+class NarrowEndpoint final : public fabric::ForwardEndpoint {
  public:
   NarrowEndpoint(Endpoint& inner, Index limit) : ForwardEndpoint(inner), limit_(limit) {}
   Capabilities capabilities() const override {

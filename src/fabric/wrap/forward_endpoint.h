@@ -1,9 +1,9 @@
-// An endpoint that hands every call on, for tests to change one of them.
+// An endpoint that hands every call on: what wrappers, and tests, change one call of.
 #pragma once
 
 #include "reshard/fabric.h"
 
-namespace reshard {
+namespace reshard::fabric {
 
 class ForwardEndpoint : public Endpoint {
  public:
@@ -11,11 +11,16 @@ class ForwardEndpoint : public Endpoint {
   RankId rank() const override { return inner_.rank(); }
   Index ranks() const override { return inner_.ranks(); }
   Capabilities capabilities() const override { return inner_.capabilities(); }
+  Index host_of(RankId rank) const override { return inner_.host_of(rank); }
   WindowId create_window(std::string_view name, Index bytes, Clock::time_point deadline) override {
     return inner_.create_window(name, bytes, deadline);
   }
   SignalId create_signal(std::string_view name, Index slots, Clock::time_point deadline) override {
     return inner_.create_signal(name, slots, deadline);
+  }
+  WindowId expose_window(std::string_view name, std::span<std::byte> memory, Exposure how,
+                         Clock::time_point deadline) override {
+    return inner_.expose_window(name, memory, how, deadline);
   }
   void destroy_window(WindowId window, Clock::time_point deadline) override { inner_.destroy_window(window, deadline); }
   void destroy_signal(SignalId signal, Clock::time_point deadline) override { inner_.destroy_signal(signal, deadline); }
@@ -39,11 +44,15 @@ class ForwardEndpoint : public Endpoint {
   }
   std::uint64_t peek(SignalId signal, Index slot) const override { return inner_.peek(signal, slot); }
   void fence() override { inner_.fence(); }
+  void progress() override { inner_.progress(); }
   void barrier(Clock::time_point deadline) override { inner_.barrier(deadline); }
   void check_peers() const override { inner_.check_peers(); }
+
+ protected:
+  Endpoint& inner() const { return inner_; }
 
  private:
   Endpoint& inner_;
 };
 
-}  // namespace reshard
+}  // namespace reshard::fabric
