@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reshard/index.h"
@@ -158,17 +159,35 @@ struct Program {
 std::vector<Block> blocks_of(const Transfer& transfer, Index element_bytes, const LocalStorage& source,
                              const LocalStorage& target);
 
+// Which ranks share memory, for programs of plans: there the one who needs bytes fetches them, which is one copy and no
+// work for the other. Between hosts, where a read costs a request and an answer, the owner sends them.
+class RankHosts {
+ public:
+  // Nothing is known: bytes are fetched.
+  RankHosts() = default;
+  // Number of the host of each rank.
+  explicit RankHosts(std::vector<Index> host_of) : host_of_(std::move(host_of)) {}
+  bool are_together(RankId a, RankId b) const { return !host_of_.empty() && of(a) == of(b); }
+  bool are_apart(RankId a, RankId b) const { return !host_of_.empty() && of(a) != of(b); }
+
+ private:
+  Index of(RankId rank) const { return host_of_[static_cast<std::size_t>(rank.value())]; }
+  std::vector<Index> host_of_;
+};
+
 // A plan as a program of one-sided reads. Windows: 0 = "source", 1 = "target"; signals: 0 = "ready", 1 = "done", one
 // slot per rank. Each rank tells its readers that its source may be read, reads what it needs straight into the target
 // window (one copy, no staging), tells the owners it is done, and waits until all its readers are done: when a run
-// returns, the rank's target is complete and its source may be overwritten.
-// Cost: each rank runs one get per sending peer, and two notifications and two waits per peer pair.
-// A plan that reduces has a third window, 2 = "staging", of at most PlanOptions::staging_limit bytes a rank, in which
-// terms wait to be folded; it belongs to the rank alone and may serve any program next. Where the terms of a part do
-// not fit together they come piece by piece, one get and one reduce each; the rank's own term is read where it is.
-Program redistribute_program(const Plan& plan, Index world_ranks);
+// returns, the rank's target is complete and its source may be overwritten. Between ranks that are apart it is the
+// reader that tells the owner that its target may be written, and the owner that puts, and says when it is done. Cost:
+// each rank runs one get per sending peer, or a put per peer it sends to, and two notifications and two waits per peer
+// pair. A plan that reduces has a third window, 2 = "staging", of at most PlanOptions::staging_limit bytes a rank, in
+// which terms wait to be folded; it belongs to the rank alone and may serve any program next. Where the terms of a part
+// do not fit together they come piece by piece, one get and one reduce each; the rank's own term is read where it is.
+// Terms to be reduced are always fetched.
+Program redistribute_program(const Plan& plan, Index world_ranks, const RankHosts& hosts = {});
 // Only the operations of `rank`, made without the whole plan; operations of other ranks are empty.
 Program redistribute_program(const Layout& source, const Layout& target, RankId rank, Index world_ranks,
-                             const PlanOptions& = {});
+                             const PlanOptions& = {}, const RankHosts& hosts = {});
 
 }  // namespace reshard

@@ -1,9 +1,14 @@
-// A plan as one-sided reads, with the epoch protocol: signals only grow, run k uses k + 1.
+// A plan as one-sided reads, and writes between hosts, with the epoch protocol: signals only grow, run k uses k + 1.
 //
 // Why it is safe. A reader's `get` follows its wait on the owner's "ready", which the owner sets at the start of the
 // run, so it reads data of this run. An owner leaves a run only after every reader said "done", so it cannot overwrite
 // what is still being read, and cannot be more than one run ahead of any of its readers. Each rank alone writes its
 // target, and its staging.
+//
+// A write is the same seen from the other end: "ready" comes from the reader, whose target may be written in this run;
+// "done" comes from the owner, whose puts are then there. The reader leaves a run only after that, and the owner only
+// after its fence, so that its source is free. Ranks are apart both ways, so a slot of "ready" or "done" has one
+// meaning.
 #include <algorithm>
 #include <span>
 
@@ -36,16 +41,24 @@ Operation transfer_operation(OpCode code, RankId peer, std::vector<Block> blocks
 
 // What is moved, and how its pending terms are seen.
 struct Move {
-  Move(const Layout& from, const Layout& to, const PlanOptions& options)
-      : source(from), target(to), lifted(lift(from, to)), staging_limit(options.staging_limit) {
+  Move(const Layout& from, const Layout& to, const PlanOptions& options, const RankHosts& where)
+      : source(from), target(to), lifted(lift(from, to)), staging_limit(options.staging_limit), hosts(where) {
     if (lifted) check_staging(lifted->fold, source, staging_limit);
   }
   bool reduces() const { return lifted && lifted->fold.terms > 1; }
+  bool is_put(RankId owner, RankId reader) const { return !reduces() && hosts.are_apart(owner, reader); }
 
   const Layout& source;
   const Layout& target;
   std::optional<Lift> lifted;
   Index staging_limit;
+  const RankHosts& hosts;
+};
+
+// What one rank has to do with others.
+struct RankPart {
+  std::vector<Transfer> receives;  // copies to itself included
+  std::vector<Transfer> sends;
 };
 
 // The blocks that `receive` moves, as both ends store them.
@@ -60,15 +73,37 @@ void turn(std::vector<const Transfer*>& gets, Index start) {
   std::rotate(gets.begin(), gets.begin() + start % static_cast<Index>(gets.size()), gets.end());
 }
 
-void add_copies(const Move& move, std::span<const Transfer> receives, Index start, std::vector<Operation>& operations) {
-  std::vector<const Transfer*> gets;
-  for (const Transfer& receive : receives) {
-    if (receive.is_local()) {
+void add_copies(const Move& move, std::span<const Transfer> receives, std::vector<Operation>& operations) {
+  for (const Transfer& receive : receives)
+    if (receive.is_local())
       operations.push_back(transfer_operation(OpCode::copy, receive.source, blocks_between(move, receive)));
-    } else {
-      gets.push_back(&receive);
-    }
+}
+
+// All puts are on their way before the fence, and the fetches of this rank.
+void add_puts(const Move& move, std::span<const Transfer> sends, Index start, std::vector<Operation>& operations) {
+  std::vector<const Transfer*> puts;
+  for (const Transfer& send : sends)
+    if (move.is_put(send.source, send.target)) puts.push_back(&send);
+  turn(puts, start);
+  for (const Transfer* send : puts) {
+    operations.push_back(await(kReadySlots, send->target));
+    operations.push_back(transfer_operation(OpCode::put, send->target, blocks_between(move, *send)));
   }
+}
+
+void finish_puts(const Move& move, std::span<const Transfer> sends, std::vector<Operation>& operations) {
+  std::vector<Operation> told;
+  for (const Transfer& send : sends)
+    if (move.is_put(send.source, send.target)) told.push_back(tell(send.target, kDoneSlots, send.source));
+  if (told.empty()) return;
+  operations.push_back({.code = OpCode::fence});
+  std::ranges::move(told, std::back_inserter(operations));
+}
+
+void add_gets(const Move& move, std::span<const Transfer> receives, Index start, std::vector<Operation>& operations) {
+  std::vector<const Transfer*> gets;
+  for (const Transfer& receive : receives)
+    if (!receive.is_local() && !move.is_put(receive.source, receive.target)) gets.push_back(&receive);
   turn(gets, start);
   for (const Transfer* receive : gets) {
     operations.push_back(await(kReadySlots, receive->source));
@@ -96,22 +131,36 @@ bool holds_identity(const Move& move, RankId rank) {
          move.target.region(rank).elements() > 0;
 }
 
-std::vector<Operation> operations_of(const Move& move, RankId self, std::span<const Transfer> receives,
-                                     std::span<const RankId> readers) {
+// As they are moved: of terms that only stay pending, the values.
+std::vector<Transfer> moved(const Move& move, std::vector<Transfer> transfers) {
+  if (move.lifted && !move.reduces())
+    for (Transfer& transfer : transfers) transfer = without_terms(transfer, move.lifted->extents.size());
+  return transfers;
+}
+
+std::vector<Operation> operations_of(const Move& move, RankId self, const RankPart& part) {
   std::vector<Operation> operations;
-  for (const RankId reader : readers) operations.push_back(tell(reader, kReadySlots, self));
+  for (const Transfer& send : part.sends)
+    if (!send.is_local() && !move.is_put(self, send.target)) operations.push_back(tell(send.target, kReadySlots, self));
+  for (const Transfer& receive : part.receives)
+    if (!receive.is_local() && move.is_put(receive.source, self))
+      operations.push_back(tell(receive.source, kReadySlots, self));
   if (holds_identity(move, self)) operations.push_back(fill_operation(move.target, *move.lifted->identity, self));
   const Index start = move.target.mesh().ordinal_of(self).value_or(0);
+  const auto receives = moved(move, part.receives), sends = moved(move, part.sends);
   if (move.reduces()) {
     add_reductions(move, receives, start, operations);
-  } else if (move.lifted) {
-    std::vector<Transfer> values;
-    for (const Transfer& receive : receives) values.push_back(without_terms(receive, move.lifted->extents.size()));
-    add_copies(move, values, start, operations);
   } else {
-    add_copies(move, receives, start, operations);
+    add_puts(move, sends, start, operations);
+    add_copies(move, receives, operations);
+    add_gets(move, receives, start, operations);
+    finish_puts(move, sends, operations);
   }
-  for (const RankId reader : readers) operations.push_back(await(kDoneSlots, reader));
+  for (const Transfer& receive : receives)
+    if (!receive.is_local() && move.is_put(receive.source, self))
+      operations.push_back(await(kDoneSlots, receive.source));
+  for (const Transfer& send : sends)
+    if (!send.is_local() && !move.is_put(self, send.target)) operations.push_back(await(kDoneSlots, send.target));
   return operations;
 }
 
@@ -157,42 +206,35 @@ Program empty_program(const Move& move, Index world_ranks) {
 
 }  // namespace
 
-Program redistribute_program(const Plan& plan, Index world_ranks) {
-  const Move move(plan.source(), plan.target(), plan.options());
+Program redistribute_program(const Plan& plan, Index world_ranks, const RankHosts& hosts) {
+  const Move move(plan.source(), plan.target(), plan.options(), hosts);
   Program program = empty_program(move, world_ranks);
-  std::vector<std::vector<RankId>> readers(program.operations.size());
+  std::vector<RankPart> parts(program.operations.size());
+  RankId last(0);
   for (const Transfer& t : plan.transfers()) {
     check_ends(t, world_ranks);
-    if (!t.is_local()) readers[static_cast<std::size_t>(t.source.value())].push_back(t.target);
+    if (t.target < last)
+      fail(Code::invalid_argument, "the plan's transfers are not in order of target rank: {} -> {} comes too late",
+           t.source.value(), t.target.value());
+    last = t.target;
+    parts[static_cast<std::size_t>(t.source.value())].sends.push_back(t);
+    parts[static_cast<std::size_t>(t.target.value())].receives.push_back(t);
   }
-  auto rest = plan.transfers();
-  for (Index r = 0; r < world_ranks; ++r) {
-    const auto end = std::find_if(rest.begin(), rest.end(), [&](const Transfer& t) { return t.target != RankId(r); });
-    const auto receives = rest.first(static_cast<std::size_t>(end - rest.begin()));
-    const auto i = static_cast<std::size_t>(r);
-    program.operations[i] = operations_of(move, RankId(r), receives, readers[i]);
-    rest = rest.subspan(receives.size());
-  }
-  if (!rest.empty()) {
-    fail(Code::invalid_argument, "the plan's transfers are not in order of target rank: {} -> {} comes too late",
-         rest.front().source.value(), rest.front().target.value());
-  }
+  for (std::size_t r = 0; r < parts.size(); ++r)
+    program.operations[r] = operations_of(move, RankId(static_cast<Index>(r)), parts[r]);
   return program;
 }
 
 Program redistribute_program(const Layout& source, const Layout& target, RankId rank, Index world_ranks,
-                             const PlanOptions& options) {
-  const Move move(source, target, options);
+                             const PlanOptions& options, const RankHosts& hosts) {
+  const Move move(source, target, options, hosts);
   Program program = empty_program(move, world_ranks);
   if (rank < RankId(0) || rank >= RankId(world_ranks)) {
     fail(Code::invalid_argument, "rank {} is outside the world of {} ranks", rank.value(), world_ranks);
   }
-  std::vector<RankId> readers;
-  for (const Transfer& t : plan_sends(source, target, rank, options)) {
-    if (!t.is_local()) readers.push_back(t.target);
-  }
-  program.operations[static_cast<std::size_t>(rank.value())] =
-      operations_of(move, rank, plan_receives(source, target, rank, options), readers);
+  const RankPart part{.receives = plan_receives(source, target, rank, options),
+                      .sends = plan_sends(source, target, rank, options)};
+  program.operations[static_cast<std::size_t>(rank.value())] = operations_of(move, rank, part);
   return program;
 }
 

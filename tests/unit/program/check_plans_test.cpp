@@ -18,10 +18,25 @@ void make_caller_owned(Program& program, std::size_t source, std::size_t target)
   program.windows[target].role = BufferRole::output;
 }
 
-Program program_of(const Plan& plan, Index ranks) {
-  Program program = redistribute_program(plan, ranks);
+Program program_of(const Plan& plan, Index ranks, const RankHosts& hosts = {}) {
+  Program program = redistribute_program(plan, ranks, hosts);
   make_caller_owned(program, 0, 1);
   return program;
+}
+
+// All on one host, each on a host of its own, two hosts side by side, two hosts in turns.
+std::vector<std::pair<std::string, RankHosts>> all_hosts(Index ranks) {
+  std::vector<Index> one, own, halves, turns;
+  for (Index r = 0; r < ranks; ++r) {
+    one.push_back(0);
+    own.push_back(r);
+    halves.push_back(2 * r / ranks);
+    turns.push_back(r % 2);
+  }
+  return {{"one host", RankHosts(one)},
+          {"own hosts", RankHosts(own)},
+          {"two hosts", RankHosts(halves)},
+          {"two hosts in turns", RankHosts(turns)}};
 }
 
 // Each element of the target holds the one of the source that has its index; every index has one holder.
@@ -67,8 +82,25 @@ TEST(CheckPlans, RedistributionsMoveEveryElement) {
   for (const auto& [source, target] : pairs) {
     const Layout from = layout(source), to = layout(target);
     const Index ranks = std::max(from.mesh().end_rank().value(), to.mesh().end_rank().value());
-    const CheckReport report = check(runs_of(program_of(plan(from, to), ranks), moved(from, to, ranks)));
-    EXPECT_TRUE(report.passed && !report.bounded) << source << " to " << target << "\n" << report.text();
+    for (const auto& [name, hosts] : all_hosts(ranks)) {
+      const CheckReport report = check(runs_of(program_of(plan(from, to), ranks, hosts), moved(from, to, ranks)));
+      EXPECT_TRUE(report.passed && !report.bounded) << source << " to " << target << ", " << name << "\n"
+                                                    << report.text();
+    }
+  }
+}
+
+// What crosses hosts is put: without the fence before "done", or the wait for "ready", that is found.
+TEST(CheckPlans, APutThatIsNotFencedOrNotExpectedIsFound) {
+  const Layout from = layout("f32[8,8] on (r=4) {0: r}"), to = layout("f32[8,8] on (y=2, x=2) {0: y, 1: x}");
+  const Program program = program_of(plan(from, to), 4, RankHosts({0, 1, 2, 3}));
+  const std::vector<Expectation> expect = moved(from, to, 4);
+  for (const OpCode missing : {OpCode::fence, OpCode::wait}) {
+    Program broken = program;
+    const auto found = std::ranges::find(broken.operations[1], missing, &Operation::code);
+    ASSERT_NE(found, broken.operations[1].end());
+    broken.operations[1].erase(found);
+    EXPECT_FALSE(check(runs_of(broken, expect)).passed);
   }
 }
 

@@ -52,6 +52,30 @@ TEST(RedistributeProgram, TextNamesEveryOperation) {
             "  wait done[2] >= 1+1k\n");
 }
 
+// Ranks 0 and 1 are on one host, 2 and 3 each on another.
+TEST(RedistributeProgram, BytesForAnotherHostArePut) {
+  const Program program = redistribute_program(plan(layout(rows), layout(blocks)), 4, RankHosts({0, 0, 1, 2}));
+  const std::string text = program.text();
+  EXPECT_THAT(text.substr(text.find("rank 2")),
+              "rank 2\n"
+              "  notify ready[2] on 3 set 1+1k\n"
+              "  wait ready[3] >= 1+1k\n"
+              "  put source -> target on 3 [16 -> 0 row 16 x 2(32, 16)]\n"
+              "  copy source -> target [0 -> 0 row 16 x 2(32, 16)]\n"
+              "  fence\n"
+              "  notify done[2] on 3 set 1+1k\n"
+              "  wait done[3] >= 1+1k\n"
+              "rank 3\n"
+              "  notify ready[3] on 2 set 1+1k\n"
+              "  wait ready[2] >= 1+1k\n"
+              "  put source -> target on 2 [0 -> 32 row 16 x 2(32, 16)]\n"
+              "  copy source -> target [16 -> 32 row 16 x 2(32, 16)]\n"
+              "  fence\n"
+              "  notify done[3] on 2 set 1+1k\n"
+              "  wait done[2] >= 1+1k\n");
+  EXPECT_THAT(text.substr(0, text.find("rank 2")), testing::Not(HasSubstr("put")));
+}
+
 TEST(RedistributeProgram, OwnOperationsAreThoseOfTheWholeProgram) {
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {rows, blocks},
@@ -64,9 +88,10 @@ TEST(RedistributeProgram, OwnOperationsAreThoseOfTheWholeProgram) {
   };
   for (const auto& [from, to] : pairs) {
     const Layout source = layout(from), target = layout(to);
-    const Program whole = redistribute_program(plan(source, target), 7);
+    const RankHosts hosts = from.starts_with("i64") ? RankHosts() : RankHosts({0, 1, 0, 1, 1, 2, 2});
+    const Program whole = redistribute_program(plan(source, target), 7, hosts);
     for (Index r = 0; r < 7; ++r) {
-      const Program own = redistribute_program(source, target, RankId(r), 7);
+      const Program own = redistribute_program(source, target, RankId(r), 7, {}, hosts);
       const auto i = static_cast<std::size_t>(r);
       EXPECT_EQ(own.operations[i], whole.operations[i]) << from << " -> " << to << " rank " << r;
       EXPECT_EQ(own.windows, whole.windows);
