@@ -47,7 +47,7 @@ std::vector<const Offer*> Agreement::agree(const CollectiveCall& call, Clock::ti
   mine.call = call.call;
   mine.id = call.id;
   mine.size = call.size;
-  mine.base = call.base;
+  mine.place = call.place;
   mine.name_bytes = call.name.size();
   mine.name_hash = std::hash<std::string_view>{}(call.name);
   store(mine.name, call.name);
@@ -60,20 +60,22 @@ std::vector<const Offer*> Agreement::agree(const CollectiveCall& call, Clock::ti
   return offers;
 }
 
-void Agreement::barrier(Clock::time_point deadline) { world_.barrier(rank_, ++barriers_, deadline); }
+void Agreement::barrier(Clock::time_point deadline) { world_.barrier(rank_, ++barriers_, watch_, deadline); }
 
 void Agreement::check(const std::vector<const Offer*>& offers) const {
   const Offer& first = *offers.front();
   for (std::size_t r = 1; r < offers.size(); ++r) {
     if (is_same_call(first, *offers[r])) continue;
-    fail(
-        Code::invalid_argument,
-        "ranks disagree in a collective call: rank 0 calls {}, rank {} calls {}; all ranks must create and destroy the "
-        "same windows and signals in the same order",
-        describe(first), r, describe(*offers[r]));
+    fail(Code::invalid_argument,
+         "ranks disagree in a collective call: rank {} calls {}, rank {} calls {}; all ranks must create and destroy "
+         "the "
+         "same windows and signals in the same order",
+         world_.name(RankId(0)), describe(first), world_.name(RankId(static_cast<Index>(r))), describe(*offers[r]));
   }
   for (std::size_t r = 0; r < offers.size(); ++r) {
-    if (offers[r]->failure[0] != '\0') fail(Code::io, "{}: rank {}: {}", describe(first), r, offers[r]->failure.data());
+    if (offers[r]->failure[0] != '\0')
+      fail(Code::io, "{}: rank {}: {}", describe(first), world_.name(RankId(static_cast<Index>(r))),
+           offers[r]->failure.data());
   }
 }
 

@@ -6,10 +6,12 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
 #include "fabric/host/futex.h"
+#include "fabric/host/watch.h"
 
 namespace reshard::fabric {
 
@@ -29,9 +31,9 @@ inline void relax_core() {
 // sleeper it changes rings_ before it wakes, and a waiter that read rings_ before that does not fall asleep.
 class Doorbell {
  public:
-  // Returns whether ready() came true before the deadline. `ready` loads with seq_cst.
+  // Returns whether ready() came true before the deadline. `ready` loads with seq_cst. `watch` may be null.
   template <class Ready>
-  bool wait(const Ready& ready, Clock::time_point deadline, int spins) {
+  bool wait(const Ready& ready, Clock::time_point deadline, int spins, Watch* watch) {
     for (int i = 0; i < spins; ++i) {
       if (ready()) return true;
       relax_core();
@@ -40,12 +42,32 @@ class Doorbell {
       if (ready()) return true;
       sched_yield();
     }
-    return sleep(ready, deadline);
+    return sleep(ready, deadline, watch);
+  }
+
+  // For whoever waits for rings and for something else too, and looks at both between calls: sleeps until rung or
+  // `until`. A ring since the last call counts: the first call, and the first after one that was rung, only arms the
+  // bell and returns, for the caller to look once more. An armed bell costs one notifier one system call.
+  struct Heard {
+    bool is_armed = false;
+    std::uint32_t rings = 0;
+  };
+  void sleep_armed(Heard& heard, Clock::time_point until) {
+    if (!heard.is_armed) {
+      heard = {true, rings_.load(std::memory_order_seq_cst)};  // pairs with the fetch_add in ring()
+      sleepers_.fetch_or(kArmed, std::memory_order_seq_cst);   // pairs with the load in ring_sleepers()
+      return;
+    }
+    futex_wait(rings_, heard.rings, until);
+    heard.is_armed = rings_.load(std::memory_order_seq_cst) == heard.rings;
   }
 
   // A system call only if somebody sleeps.
   void ring_sleepers() {
-    if (sleepers_.load(std::memory_order_seq_cst) != 0) ring();  // pairs with the fetch_add in sleep()
+    const std::uint32_t sleepers = sleepers_.load(std::memory_order_seq_cst);  // pairs with sleep() and sleep_armed()
+    if (sleepers == 0) return;
+    if ((sleepers & kArmed) != 0) sleepers_.fetch_and(~kArmed, std::memory_order_relaxed);
+    ring();
   }
   void ring() {
     rings_.fetch_add(1, std::memory_order_seq_cst);  // pairs with the load of rings_ in sleep()
@@ -54,23 +76,24 @@ class Doorbell {
 
  private:
   static constexpr int kYields = 20;
+  static constexpr std::uint32_t kArmed = std::uint32_t{1} << 31;
 
   template <class Ready>
-  bool sleep(const Ready& ready, Clock::time_point deadline) {
+  bool sleep(const Ready& ready, Clock::time_point deadline, Watch* watch) {
     sleepers_.fetch_add(1, std::memory_order_seq_cst);  // pairs with the load in ring_sleepers()
     bool is_ready = false;
     for (;;) {
       const std::uint32_t rings = rings_.load(std::memory_order_seq_cst);  // pairs with the fetch_add in ring()
       is_ready = ready();
       if (is_ready || Clock::now() >= deadline) break;
-      futex_wait(rings_, rings, deadline);
+      futex_wait(rings_, rings, watch == nullptr ? deadline : std::min(deadline, watch->look()));
     }
     sleepers_.fetch_sub(1, std::memory_order_relaxed);  // a late ring costs one system call, nothing else
     return is_ready;
   }
 
   std::atomic<std::uint32_t> rings_{0};
-  std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::uint32_t> sleepers_{0};  // how many, and kArmed
 };
 
 }  // namespace reshard::fabric

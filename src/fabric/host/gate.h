@@ -14,14 +14,14 @@ class Gate {
  public:
   // Returns whether the rank is inside; otherwise the deadline has passed or lost() is true.
   template <class Lost>
-  bool enter(const Lost& lost, Clock::time_point deadline, int spins) {
+  bool enter(const Lost& lost, Clock::time_point deadline, int spins, Watch* watch) {
     bool is_inside = false;
     const auto ready = [&] {
       std::uint32_t open = 0;  // acquires; pairs with the store in leave()
       is_inside = closed_.compare_exchange_strong(open, 1, std::memory_order_seq_cst);
       return is_inside || lost();
     };
-    bell_.wait(ready, deadline, spins);
+    bell_.wait(ready, deadline, spins, watch);
     return is_inside;
   }
   void leave() {

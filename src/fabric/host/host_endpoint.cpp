@@ -8,8 +8,13 @@
 
 namespace reshard::fabric {
 
-HostEndpoint::HostEndpoint(WorldState& world, RankId rank, WindowStore& store, CopyKernel copy)
-    : world_(world), rank_(rank), store_(store), copy_(copy ? copy : copy_rows), agreement_(world, rank) {}
+HostEndpoint::HostEndpoint(WorldState& world, RankId rank, WindowStore& store, CopyKernel copy, Watch* watch)
+    : world_(world),
+      rank_(rank),
+      store_(store),
+      copy_(copy ? copy : copy_rows),
+      watch_(watch),
+      agreement_(world, rank, watch) {}
 
 template <class Element>
 int HostEndpoint::create(Table<Element>& table, Collective call, std::string_view name, Index size,
@@ -27,9 +32,12 @@ int HostEndpoint::create(Table<Element>& table, Collective call, std::string_vie
   }
   auto entry = std::make_unique<Symmetric<Element>>();
   try {
-    for (const Offer* offer : agreement_.agree({call, id, name, size, memory, failure}, deadline)) {
-      entry->base.push_back(reinterpret_cast<Element*>(offer->base));
-      entry->size.push_back(offer->size);
+    const auto offers = agreement_.agree({call, id, name, size, store_.place_of(memory), failure}, deadline);
+    for (std::size_t r = 0; r < offers.size(); ++r) {
+      const RankId rank(static_cast<Index>(r));
+      std::byte* const base = rank == rank_ ? memory : store_.find(rank, offers[r]->place);
+      entry->base.push_back(reinterpret_cast<Element*>(base));
+      entry->size.push_back(offers[r]->size);
     }
   } catch (...) {
     store_.release(memory, bytes);  // no peer has used it: none got its address
@@ -59,8 +67,8 @@ SignalId HostEndpoint::create_signal(std::string_view name, Index slots, Clock::
 }
 
 WindowId HostEndpoint::expose_window(std::string_view name, std::span<std::byte>, Exposure, Clock::time_point) {
-  fail(Code::unsupported, "rank {}: window \"{}\": this fabric cannot make a window of memory that exists", rank_.value(),
-       name);
+  fail(Code::unsupported, "rank {}: window \"{}\": this fabric cannot make a window of memory that exists",
+       this->name(rank_), name);
 }
 
 void HostEndpoint::destroy_window(WindowId window, Clock::time_point deadline) {
@@ -107,9 +115,9 @@ void HostEndpoint::accumulate(RankId peer, WindowId window, const StridedCopy& c
   check_copy("accumulate", peer, w, copy, target_range(copy), source_range(copy), source.size());
   if (source_range(copy).is_empty) return;
   Gate& gate = world_.rank(peer).accumulating;
-  if (!gate.enter([&] { return world_.lost() >= 0; }, deadline, world_.spins())) {
+  if (!gate.enter([&] { return world_.lost() >= 0; }, deadline, world_.spins(), watch_)) {
     const auto what = fmt::format("rank {}: accumulate into window \"{}\" of rank {}, where others are at it",
-                                  rank_.value(), w.name, peer.value());
+                                  name(rank_), w.name, name(peer));
     if (world_.lost() >= 0) fail(Code::peer_lost, "{}: lost {}", what, world_.describe_lost());
     fail(Code::timeout, "{}: deadline passed", what);
   }
@@ -140,7 +148,7 @@ void HostEndpoint::wait(SignalId signal, Index slot, std::uint64_t value, Until 
   };
   bool is_satisfied = false;
   const auto ready = [&] { return (is_satisfied = satisfied()) || world_.lost() >= 0; };
-  world_.rank(rank_).bell.wait(ready, deadline, world_.spins());
+  world_.rank(rank_).bell.wait(ready, deadline, world_.spins(), watch_);
   if (!is_satisfied && !satisfied()) wait_failed(s, slot, value, until, seen);
 }
 
@@ -149,35 +157,34 @@ std::uint64_t HostEndpoint::peek(SignalId signal, Index slot) const {
 }
 
 void HostEndpoint::check_peers() const {
-  if (world_.lost() >= 0) fail(Code::peer_lost, "rank {}: lost {}", rank_.value(), world_.describe_lost());
+  if (watch_ != nullptr) watch_->look();
+  if (world_.lost() >= 0) fail(Code::peer_lost, "rank {}: lost {}", name(rank_), world_.describe_lost());
 }
 
 const HostEndpoint::Window& HostEndpoint::window_of(WindowId id) const {
   if (id.value >= 0 && static_cast<std::size_t>(id.value) < windows_.size()) {
     if (const auto& window = windows_[static_cast<std::size_t>(id.value)]) return *window;
   }
-  fail(Code::invalid_argument, "rank {}: window id {} is unknown: never created, or destroyed", rank_.value(),
-       id.value);
+  fail(Code::invalid_argument, "rank {}: window id {} is unknown: never created, or destroyed", name(rank_), id.value);
 }
 
 const HostEndpoint::Signal& HostEndpoint::signal_of(SignalId id) const {
   if (id.value >= 0 && static_cast<std::size_t>(id.value) < signals_.size()) {
     if (const auto& signal = signals_[static_cast<std::size_t>(id.value)]) return *signal;
   }
-  fail(Code::invalid_argument, "rank {}: signal id {} is unknown: never created, or destroyed", rank_.value(),
-       id.value);
+  fail(Code::invalid_argument, "rank {}: signal id {} is unknown: never created, or destroyed", name(rank_), id.value);
 }
 
 SignalCell& HostEndpoint::cell(const Signal& signal, RankId rank, Index slot) const {
   const auto r = static_cast<std::size_t>(rank.value());
   if (slot >= 0 && slot < signal.size[r]) return signal.base[r][slot];
-  fail(Code::invalid_argument, "rank {}: signal \"{}\" of rank {} has {} slots, no slot {}", rank_.value(), signal.name,
-       rank.value(), signal.size[r], slot);
+  fail(Code::invalid_argument, "rank {}: signal \"{}\" of rank {} has {} slots, no slot {}", name(rank_), signal.name,
+       name(rank), signal.size[r], slot);
 }
 
 void HostEndpoint::check_peer(RankId peer) const {
   if (peer.value() >= 0 && peer.value() < world_.ranks()) return;
-  fail(Code::invalid_argument, "rank {}: peer {} is not one of the world's {} ranks", rank_.value(), peer.value(),
+  fail(Code::invalid_argument, "rank {}: peer {} is not one of the world's {} ranks", name(rank_), peer.value(),
        world_.ranks());
 }
 
@@ -185,25 +192,25 @@ void HostEndpoint::check_copy(std::string_view call, RankId peer, const Window& 
                               ByteRange in_window, ByteRange in_local, std::size_t local_bytes) const {
   if (!is_well_formed(copy)) {
     fail(Code::invalid_argument, "rank {}: {} with window \"{}\" of rank {}: a count or row length is negative",
-         rank_.value(), call, window.name, peer.value());
+         name(rank_), call, window.name, name(peer));
   }
   const Index bytes = window.size[static_cast<std::size_t>(peer.value())];
   if (!in_window.within(bytes)) {
     fail(Code::invalid_argument,
          "rank {}: {} at offset {}, length {}, reaches outside window \"{}\" of rank {}, which has {} bytes",
-         rank_.value(), call, in_window.begin, in_window.end - in_window.begin, window.name, peer.value(), bytes);
+         name(rank_), call, in_window.begin, in_window.end - in_window.begin, window.name, name(peer), bytes);
   }
   if (!in_local.within(static_cast<Index>(local_bytes))) {
     fail(
         Code::invalid_argument,
         "rank {}: {} with window \"{}\" of rank {}: offset {}, length {}, reaches outside the local memory of {} bytes",
-        rank_.value(), call, window.name, peer.value(), in_local.begin, in_local.end - in_local.begin, local_bytes);
+        name(rank_), call, window.name, name(peer), in_local.begin, in_local.end - in_local.begin, local_bytes);
   }
 }
 
 void HostEndpoint::wait_failed(const Signal& signal, Index slot, std::uint64_t value, Until until,
                                std::uint64_t seen) const {
-  const auto what = fmt::format("rank {}: wait on signal \"{}\" slot {} for {} {}, seen {}", rank_.value(), signal.name,
+  const auto what = fmt::format("rank {}: wait on signal \"{}\" slot {} for {} {}, seen {}", name(rank_), signal.name,
                                 slot, until == Until::equal ? "==" : ">=", value, seen);
   if (world_.lost() >= 0) fail(Code::peer_lost, "{}: lost {}", what, world_.describe_lost());
   fail(Code::timeout, "{}: deadline passed", what);

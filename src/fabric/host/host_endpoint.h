@@ -24,8 +24,9 @@ struct alignas(64) SignalCell {
 
 class HostEndpoint final : public Endpoint {
  public:
-  // All three outlive the endpoint. The endpoint's windows stay in `store` when it ends: peers may still read them.
-  HostEndpoint(WorldState& world, RankId rank, WindowStore& store, CopyKernel copy);
+  // All outlive the endpoint. The endpoint's windows stay in `store` when it ends: peers may still read them.
+  // `watch` may be null: then somebody else records the ranks that die.
+  HostEndpoint(WorldState& world, RankId rank, WindowStore& store, CopyKernel copy, Watch* watch = nullptr);
 
   RankId rank() const override { return rank_; }
   Index ranks() const override { return world_.ranks(); }
@@ -79,6 +80,7 @@ class HostEndpoint final : public Endpoint {
   const Window& window_of(WindowId id) const;
   const Signal& signal_of(SignalId id) const;
   SignalCell& cell(const Signal& signal, RankId rank, Index slot) const;
+  Index name(RankId rank) const { return world_.name(rank); }
   void check_peer(RankId peer) const;
   void check_copy(std::string_view call, RankId peer, const Window& window, const StridedCopy& copy,
                   ByteRange in_window, ByteRange in_local, std::size_t local_bytes) const;
@@ -89,6 +91,7 @@ class HostEndpoint final : public Endpoint {
   RankId rank_;
   WindowStore& store_;
   CopyKernel copy_;
+  Watch* watch_;
   Agreement agreement_;
   Table<std::byte> windows_;
   Table<SignalCell> signals_;

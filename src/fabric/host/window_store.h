@@ -1,7 +1,8 @@
-// Where one rank's windows and signals get their memory. The two host fabrics differ in this alone.
+// Where one rank's windows and signals get their memory. The host fabrics differ in this alone.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "reshard/index.h"
 
@@ -10,11 +11,15 @@ namespace reshard::fabric {
 class WindowStore {
  public:
   virtual ~WindowStore() = default;
-  // Zeroed, present in memory, 64-byte aligned, at one address for all ranks. Null for 0 bytes.
+  // Zeroed, present in memory, 64-byte aligned. Null for 0 bytes.
   // Throws Error(io) when there is no room.
   virtual std::byte* allocate(Index bytes) = 0;
   // Gives the memory back to the system. `bytes` as allocated.
   virtual void release(std::byte* memory, Index bytes) = 0;
+  // Memory of this store as a number that says the same to every rank, and what that number of `owner`'s store means
+  // here: processes may see one memory at different addresses.
+  virtual std::uint64_t place_of(const std::byte* memory) const = 0;
+  virtual std::byte* find(RankId owner, std::uint64_t place) const = 0;
 };
 
 // Up to whole pages, and no further than 2^63.

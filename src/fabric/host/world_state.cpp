@@ -33,7 +33,13 @@ std::size_t WorldState::bytes_for(Index ranks) {
 
 WorldState* WorldState::construct(std::byte* memory, Index ranks) {
   auto* world = new (memory) WorldState(ranks);
-  for (Index r = 0; r < ranks; ++r) new (world->states() + r) RankState;
+  for (Index r = 0; r < ranks; ++r) (new (world->states() + r) RankState)->name = r;
+  return world;
+}
+
+WorldState* WorldState::construct(std::byte* memory, std::span<const RankId> names) {
+  WorldState* world = construct(memory, static_cast<Index>(names.size()));
+  for (std::size_t r = 0; r < names.size(); ++r) world->states()[r].name = names[r].value();
   return world;
 }
 
@@ -42,12 +48,12 @@ WorldState::WorldState(Index ranks) : ranks_(ranks), spins_(spins_for(ranks)) {}
 std::string WorldState::describe_lost() const {
   const RankId rank(lost());
   const auto what = outcome(rank);
-  return fmt::format("rank {} ({})", rank.value(), what ? why(*what) : "unknown");
+  return fmt::format("rank {} ({})", name(rank), what ? why(*what) : "unknown");
 }
 
 void WorldState::record(RankId rank, const RankOutcome& outcome) {
   Fate& fate = this->rank(rank).fate;
-  if (fate.known.load(std::memory_order_acquire)) return;  // pairs with the store below
+  if (fate.is_taken.exchange(true, std::memory_order_relaxed)) return;
   fate.end = outcome.end;
   fate.code = outcome.code.value_or(Code::internal);
   fate.signal = outcome.signal;
@@ -55,7 +61,7 @@ void WorldState::record(RankId rank, const RankOutcome& outcome) {
   const std::size_t shown = std::min(outcome.message.size(), Fate::kMessageShown - 1);
   std::copy_n(outcome.message.data(), shown, fate.message.data());
   fate.message[shown] = '\0';
-  fate.known.store(true, std::memory_order_release);  // pairs with the loads in record() and outcome()
+  fate.known.store(true, std::memory_order_release);  // pairs with the load in outcome()
   if (outcome.end != RankOutcome::End::returned) mark_lost(rank);
 }
 
@@ -82,7 +88,7 @@ void WorldState::mark_lost(RankId rank) {
 }
 
 // Counters only grow, so that no rank can mistake one barrier for the next.
-void WorldState::barrier(RankId rank, std::uint64_t epoch, Clock::time_point deadline) {
+void WorldState::barrier(RankId rank, std::uint64_t epoch, Watch* watch, Clock::time_point deadline) {
   this->rank(rank).arrivals.store(epoch, std::memory_order_relaxed);  // read only for the error message
   const auto all = static_cast<std::uint64_t>(ranks_) * epoch;
   // The last to arrive acquires what all others did before they arrived, and releases it to them by released_.
@@ -93,18 +99,18 @@ void WorldState::barrier(RankId rank, std::uint64_t epoch, Clock::time_point dea
   }
   const auto released = [&] { return released_.load(std::memory_order_seq_cst) >= epoch; };
   const auto ready = [&] { return released() || lost() >= 0; };
-  barrier_bell_.wait(ready, deadline, spins_);
+  barrier_bell_.wait(ready, deadline, spins_, watch);
   if (!released()) barrier_failed(rank, epoch);
 }
 
 void WorldState::barrier_failed(RankId rank, std::uint64_t epoch) const {
-  if (lost() >= 0) fail(Code::peer_lost, "rank {}: barrier cannot complete: lost {}", rank.value(), describe_lost());
+  if (lost() >= 0) fail(Code::peer_lost, "rank {}: barrier cannot complete: lost {}", name(rank), describe_lost());
   std::string missing;
   for (Index r = 0; r < ranks_; ++r) {
     if (states()[r].arrivals.load(std::memory_order_relaxed) >= epoch) continue;  // pairs with the store in barrier()
-    missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
+    missing += fmt::format("{}{}", missing.empty() ? "" : ", ", states()[r].name);
   }
-  fail(Code::timeout, "rank {}: deadline passed in a barrier of {} ranks; not there: rank {}", rank.value(), ranks_,
+  fail(Code::timeout, "rank {}: deadline passed in a barrier of {} ranks; not there: rank {}", name(rank), ranks_,
        missing);
 }
 

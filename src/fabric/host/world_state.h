@@ -1,15 +1,17 @@
 // What the ranks of a world on one host share beside their windows: a barrier, the offers of collective calls, and the
-// fate of each rank. Lies in memory that all ranks see at the same address.
+// fate of each rank. Lies in memory that all ranks see, be it at different addresses: it holds no pointer.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "fabric/host/doorbell.h"
 #include "fabric/host/gate.h"
+#include "fabric/host/watch.h"
 #include "reshard/ranks.h"
 
 namespace reshard::fabric {
@@ -24,18 +26,19 @@ struct Offer {
   std::uint64_t sequence = 0;  // counts the collective calls of the rank
   Collective call = Collective::none;
   std::int32_t id = -1;
-  Index size = 0;             // bytes of a window, slots of a signal
-  std::byte* base = nullptr;  // where it lies, at this rank
+  Index size = 0;           // bytes of a window, slots of a signal
+  std::uint64_t place = 0;  // of this rank's part; see WindowStore::find
   std::uint64_t name_bytes = 0;
   std::uint64_t name_hash = 0;
   std::array<char, kNameShown> name{};        // may be cut: name_bytes and name_hash tell
   std::array<char, kFailureShown> failure{};  // why this rank cannot take part; empty: it can
 };
 
-// How a rank ended. Written by the rank itself, or by whoever saw it die.
+// How a rank ended. Written once: by the rank itself, or by whoever first saw it die.
 struct Fate {
   static constexpr std::size_t kMessageShown = 2048;
 
+  std::atomic<bool> is_taken{false};  // by the one who writes it
   std::atomic<bool> known{false};
   RankOutcome::End end = RankOutcome::End::returned;
   Code code = Code::internal;
@@ -49,6 +52,7 @@ struct alignas(64) RankState {
   Doorbell bell;                                       // this rank sleeps here for its signals
   alignas(64) std::atomic<std::uint64_t> arrivals{0};  // barriers this rank has entered
   alignas(64) Gate accumulating;                       // into windows of this rank
+  Index name = 0;                                      // what errors call this rank
   std::array<Offer, 2> offers;                         // collective call n uses n % 2
   Fate fate;
 };
@@ -58,12 +62,15 @@ class alignas(64) WorldState {
   // Bytes and place of the state of a world of `ranks`; `memory` is zeroed and 64-byte aligned.
   static std::size_t bytes_for(Index ranks);
   static WorldState* construct(std::byte* memory, Index ranks);
+  // Where the ranks are part of a larger world, and errors must name them as that does.
+  static WorldState* construct(std::byte* memory, std::span<const RankId> names);
   WorldState(const WorldState&) = delete;
   WorldState& operator=(const WorldState&) = delete;
 
   Index ranks() const { return ranks_; }
   RankState& rank(RankId rank) { return states()[rank.value()]; }
   const RankState& rank(RankId rank) const { return states()[rank.value()]; }
+  Index name(RankId rank) const { return this->rank(rank).name; }
   // Checks before the first yield: none when ranks must share cores.
   int spins() const { return spins_; }
 
@@ -77,7 +84,7 @@ class alignas(64) WorldState {
   std::optional<RankOutcome> outcome(RankId rank) const;
 
   // Enters the barrier as its `epoch`-th (from 1). Throws Error(timeout) that names who is missing, Error(peer_lost).
-  void barrier(RankId rank, std::uint64_t epoch, Clock::time_point deadline);
+  void barrier(RankId rank, std::uint64_t epoch, Watch* watch, Clock::time_point deadline);
 
  private:
   explicit WorldState(Index ranks);

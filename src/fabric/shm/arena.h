@@ -1,36 +1,38 @@
-// The memory of a world of processes: one anonymous file, mapped before the ranks are forked, so that every rank sees
-// it at the same address and a pointer means the same everywhere. First the world's state, then one slice per rank.
+// The memory of a world of processes: one file per rank, mapped by all. In the first file the world's state comes
+// first; in each, the same number of bytes further on, the slice for the windows of its rank.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
-#include "reshard/index.h"
+#include "fabric/shm/memory_file.h"
 
 namespace reshard::fabric {
 
-// Sparse: only what is touched takes memory. Unmapped, and with the last process gone, freed at the end.
 class Arena {
  public:
+  // Makes all files: processes that are forked from this one see them at the same addresses.
   // Slices may come out smaller than asked where address space is short. Throws Error(io) if they cannot be had at all.
   Arena(Index ranks, Index state_bytes, Index slice_bytes);
-  ~Arena();
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
+  // Of files that ranks have made apart, in the order of ranks.
+  Arena(std::vector<MemoryFile> files, Index state_bytes);
 
-  std::byte* state() { return base_; }
+  std::byte* state() { return files_.front().base(); }
   std::span<std::byte> slice(RankId rank);
-  // Frees the memory of whole pages; they read as zero afterwards.
-  void discard(std::byte* memory, Index bytes);
+  const MemoryFile& file(RankId rank) const { return files_[static_cast<std::size_t>(rank.value())]; }
+  // Of a rank's slice: frees the memory of whole pages; they read as zero afterwards.
+  void discard(RankId rank, std::byte* memory, Index bytes);
   // Memory in use by all ranks, in bytes.
   Index resident_bytes() const;
 
  private:
-  std::byte* base_ = nullptr;
+  std::vector<MemoryFile> files_;
   Index state_bytes_ = 0;
-  Index slice_bytes_ = 0;
-  Index mapped_bytes_ = 0;
-  int file_ = -1;
 };
+
+// As many files as there are ranks, each with a slice of `slice_bytes`, or of less where address space is short.
+// Throws Error(io) if even small ones cannot be had.
+std::vector<MemoryFile> make_files(Index count, Index state_bytes, Index slice_bytes);
 
 }  // namespace reshard::fabric

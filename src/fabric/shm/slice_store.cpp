@@ -6,7 +6,7 @@
 
 namespace reshard::fabric {
 
-SliceStore::SliceStore(Arena& arena, RankId rank) : arena_(arena), slice_(arena.slice(rank)) {
+SliceStore::SliceStore(Arena& arena, RankId rank) : arena_(arena), rank_(rank), slice_(arena.slice(rank)) {
   free_.emplace(0, static_cast<Index>(slice_.size()));
 }
 
@@ -35,8 +35,12 @@ std::byte* SliceStore::allocate(Index bytes) {
 void SliceStore::release(std::byte* memory, Index bytes) {
   if (memory == nullptr) return;
   const Index whole = round_to_pages(bytes);
-  arena_.discard(memory, whole);
+  arena_.discard(rank_, memory, whole);
   give_back(memory - slice_.data(), whole);
+}
+
+std::uint64_t SliceStore::place_of(const std::byte* memory) const {
+  return memory == nullptr ? 0 : static_cast<std::uint64_t>(memory - slice_.data());
 }
 
 void SliceStore::give_back(Index offset, Index bytes) {

@@ -19,6 +19,8 @@ class HeapStore final : public WindowStore {
 
   std::byte* allocate(Index bytes) override;
   void release(std::byte* memory, Index bytes) override;
+  std::uint64_t place_of(const std::byte* memory) const override { return reinterpret_cast<std::uintptr_t>(memory); }
+  std::byte* find(RankId, std::uint64_t place) const override { return reinterpret_cast<std::byte*>(place); }
 
  private:
   std::map<std::byte*, Index> held_;
