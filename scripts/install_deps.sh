@@ -3,7 +3,7 @@
 # Groups: build (make test, make run) and check (formatting, fuzzing). Anything else is taken as a package name.
 set -euo pipefail
 
-build=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libgtest-dev libgmock-dev
+build=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libhwy-dev libgtest-dev libgmock-dev
   libbenchmark-dev procps python3 python3-yaml)
 check=(clang libclang-rt-14-dev clang-format)
 

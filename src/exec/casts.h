@@ -23,11 +23,11 @@ class Executor::Casts {
  private:
   struct Cast {
     CastKernel kernel;
-    std::vector<Index> counts;
+    std::vector<Stride> loops;
     Operand result;
     Operand term;
+    Index job_bytes;  // of the operation that it is a part of
   };
-  static void run_loops(const Cast& cast, std::size_t level, std::byte* target, const std::byte* source);
   std::vector<Cast> casts_;
 };
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernel/cast_value.h"
+#include "kernel/rows.h"
 
 namespace reshard {
 namespace {
@@ -148,24 +149,66 @@ StoreTile store_of(Dtype dtype) {
   });
 }
 
+// What f32 holds exactly, so that the way there rounds nothing.
+bool is_exact_in_f32(Dtype dtype) { return (dtype != Dtype::boolean && bytes_of(dtype) <= 2) || dtype == Dtype::f32; }
+
 }  // namespace
 
 bool CastKernel::exists(Dtype source, Dtype target) { return !is_complex(source) || is_complex(target); }
 
-CastKernel::CastKernel(Dtype source, Dtype target) {
+CastKernel::CastKernel(Dtype source, Dtype target)
+    : source_bytes_(bytes_of(source)), target_bytes_(bytes_of(target)), rows_(kernel::cast_rows(source, target)) {
   with_cast(source, [&]<class Format>(Format) {
     load_ = load_tile<Format>;
     store_ = store_of<typename Format::Carrier>(target);
   });
+  if (rows_.plain != nullptr || !is_exact_in_f32(source)) return;
+  from_f32_ = kernel::cast_rows(Dtype::f32, target);
+  if (from_f32_.plain != nullptr) rows_ = kernel::cast_rows(source, Dtype::f32);
 }
 
-void CastKernel::operator()(std::byte* target, Index target_step, const std::byte* source, Index source_step,
-                            Index count) const {
+void CastKernel::run_without_vectors(std::byte* target, Index target_step, const std::byte* source, Index source_step,
+                                     Index count) const {
   alignas(64) std::array<std::byte, kCastTile * kCarrierBytes> tile;
   for (Index first = 0; first < count; first += kCastTile) {
     const Index n = std::min(kCastTile, count - first);
     load_(tile.data(), source + first * source_step, source_step, n);
     store_(target + first * target_step, target_step, tile.data(), n);
+  }
+}
+
+void CastKernel::run_by_way_of_f32(std::byte* target, const std::byte* source, Index count, bool stream) const {
+  alignas(64) std::array<std::byte, kCastTile * sizeof(float)> tile;
+  // The first piece ends where a cache line of the target does, so that all others begin at one.
+  const auto odd = static_cast<Index>(reinterpret_cast<std::uintptr_t>(target) % 64);
+  Index n = kCastTile - odd / target_bytes_;
+  for (Index first = 0; first < count; first += n, n = kCastTile) {
+    n = std::min(n, count - first);
+    rows_.plain(tile.data(), source + first * source_bytes_, n);
+    (stream ? from_f32_.streamed : from_f32_.plain)(target + first * target_bytes_, tile.data(), n);
+  }
+}
+
+void CastKernel::run_packed(std::byte* target, const std::byte* source, Index count, bool stream) const {
+  if (from_f32_.plain != nullptr) return run_by_way_of_f32(target, source, count, stream);
+  (stream ? rows_.streamed : rows_.plain)(target, source, count);
+}
+
+void CastKernel::run(std::byte* target, Index target_step, const std::byte* source, Index source_step, Index count,
+                     bool stream) const {
+  if (rows_.plain == nullptr) return run_without_vectors(target, target_step, source, source_step, count);
+  const bool packs = source_step != source_bytes_, scatters = target_step != target_bytes_;
+  if (!packs && !scatters) return run_packed(target, source, count, stream);
+  alignas(64) std::array<std::byte, kCastTile * sizeof(double)> in, out;
+  for (Index first = 0; first < count; first += kCastTile) {
+    const Index n = std::min(kCastTile, count - first);
+    const std::byte* from = source + first * source_step;
+    std::byte* to = target + first * target_step;
+    if (packs)
+      kernel::row_loop_for(source_bytes_, false)(in.data(), from, {n, source_step, source_bytes_}, source_bytes_);
+    run_packed(scatters ? out.data() : to, packs ? in.data() : from, n, stream && !scatters);
+    if (scatters)
+      kernel::row_loop_for(target_bytes_, false)(to, out.data(), {n, target_bytes_, target_step}, target_bytes_);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "kernel/copy.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernel/nest.h"
 #include "kernel/rows.h"
@@ -13,8 +12,6 @@ namespace {
 using kernel::Nest;
 using kernel::RowLoop;
 
-// Below this the data may stay in the cache for its reader, and a plain copy is faster.
-constexpr Index kLeastStreamedJob = Index{4} << 20;
 // Rows this short make a transpose: both ends are walked in tiles, so that a cache line is used up before it is lost.
 constexpr Index kLongestTiledRow = 32;
 constexpr Index kTile = 64;
@@ -53,18 +50,6 @@ void run_tiled(std::byte* target, const std::byte* source, std::span<const Strid
   }
 }
 
-// If the source's fastest loop is not the innermost, moves it next to the innermost and says so.
-bool arrange_for_tiles(Nest& nest) {
-  if (nest.depth < 2 || nest.row_bytes > kLongestTiledRow) return false;
-  const auto begin = nest.loops.begin(), last = begin + static_cast<std::ptrdiff_t>(nest.depth) - 1;
-  const auto fastest = std::min_element(begin, last + 1, [](const Stride& a, const Stride& b) {
-    return std::abs(a.source_bytes) < std::abs(b.source_bytes);
-  });
-  if (std::abs(fastest->source_bytes) >= std::abs(last->source_bytes)) return false;
-  std::rotate(fastest, fastest + 1, last);
-  return true;
-}
-
 // More loops than a nest holds: the slowest are run here, one call per iteration.
 void copy_deep(std::byte* target, const std::byte* source, StridedCopy copy) {
   const Stride slowest = copy.loops.front();
@@ -82,11 +67,10 @@ void copy_strided(std::byte* target, const std::byte* source, const StridedCopy&
   if (nest.row_bytes == 0) return;
   if (nest.depth == 0) nest.loops[nest.depth++] = {1, 0, 0};
   const bool stream = kernel::kCanStream && nest.row_bytes >= kernel::kLeastStreamedRow &&
-                      std::max(nest.bytes(), copy.job_bytes) >= kLeastStreamedJob;
+                      std::max(nest.bytes(), copy.job_bytes) >= kernel::kLeastStreamedJob;
   const RowLoop rows = kernel::row_loop_for(nest.row_bytes, stream);
-  const bool tiled = arrange_for_tiles(nest);
-  const std::span<const Stride> loops(nest.loops.data(), nest.depth);
-  (tiled ? run_tiled : run_loops)(nest.target, nest.source, loops, nest.row_bytes, rows);
+  const bool tiled = nest.row_bytes <= kLongestTiledRow && kernel::arrange_for_tiles(nest);
+  (tiled ? run_tiled : run_loops)(nest.target, nest.source, nest.used(), nest.row_bytes, rows);
   if (stream) kernel::finish_streaming();
 }
 

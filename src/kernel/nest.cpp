@@ -31,13 +31,9 @@ bool continues(const Stride& outer, const Stride& inner) {
 }
 
 // Joins neighbours that together are one longer loop; expects the loops in order.
-void merge(Nest& nest) {
-  while (nest.depth > 0 && absorbs_into_row(nest, nest.loops[nest.depth - 1])) {
-    nest.row_bytes *= nest.loops[--nest.depth].count;
-  }
+void join_loops(Nest& nest) {
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < nest.depth; ++i) {
-    const Stride loop = nest.loops[i];
+  for (const Stride loop : nest.used()) {
     if (kept > 0 && continues(nest.loops[kept - 1], loop)) {
       nest.loops[kept - 1] = {nest.loops[kept - 1].count * loop.count, loop.source_bytes, loop.target_bytes};
     } else {
@@ -55,17 +51,37 @@ Index Nest::bytes() const {
   return bytes;
 }
 
-Nest simplified(std::byte* target, const std::byte* source, const StridedCopy& copy) {
-  Nest nest{.target = target + copy.target_offset, .source = source + copy.source_offset, .row_bytes = copy.row_bytes};
-  for (Stride loop : copy.loops) {
+Nest ordered(std::byte* target, const std::byte* source, std::span<const Stride> loops) {
+  Nest nest{.target = target, .source = source, .row_bytes = 1};
+  for (Stride loop : loops) {
     if (loop.count == 0) return {};
     if (loop.count == 1) continue;
     turn_forward(nest, loop);
     nest.loops[nest.depth++] = loop;
   }
   std::sort(nest.loops.begin(), nest.loops.begin() + static_cast<std::ptrdiff_t>(nest.depth), is_slower);
-  merge(nest);
+  join_loops(nest);
   return nest;
+}
+
+Nest simplified(std::byte* target, const std::byte* source, const StridedCopy& copy) {
+  Nest nest = ordered(target + copy.target_offset, source + copy.source_offset, copy.loops);
+  nest.row_bytes *= copy.row_bytes;
+  // All that continued it is in the innermost loop.
+  if (nest.depth > 0 && absorbs_into_row(nest, nest.loops[nest.depth - 1]))
+    nest.row_bytes *= nest.loops[--nest.depth].count;
+  return nest;
+}
+
+bool arrange_for_tiles(Nest& nest) {
+  if (nest.depth < 2) return false;
+  const auto begin = nest.loops.begin(), last = begin + static_cast<std::ptrdiff_t>(nest.depth) - 1;
+  const auto fastest = std::min_element(begin, last + 1, [](const Stride& a, const Stride& b) {
+    return std::abs(a.source_bytes) < std::abs(b.source_bytes);
+  });
+  if (std::abs(fastest->source_bytes) >= std::abs(last->source_bytes)) return false;
+  std::rotate(fastest, fastest + 1, last);
+  return true;
 }
 
 }  // namespace reshard::kernel

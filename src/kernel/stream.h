@@ -15,6 +15,8 @@ namespace reshard::kernel {
 
 // Shorter rows gain nothing: their partial cache lines at both ends cost more than is saved.
 inline constexpr Index kLeastStreamedRow = 512;
+// Below this the data may stay in the cache for its reader, and a plain copy is faster.
+inline constexpr Index kLeastStreamedJob = Index{4} << 20;
 
 #if defined(__x86_64__)
 inline constexpr bool kCanStream = true;
@@ -71,6 +73,7 @@ inline void stream_row(std::byte* target, const std::byte* source, std::size_t b
 inline void stream_fence() { _mm_sfence(); }
 #else
 inline constexpr bool kCanStream = false;
+inline void prefetch(const std::byte*, Index) {}
 inline void stream_row(std::byte* target, const std::byte* source, std::size_t bytes, Index) {
   std::memcpy(target, source, bytes);
 }

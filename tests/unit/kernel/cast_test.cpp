@@ -6,6 +6,7 @@
 #include <random>
 
 #include "cast_twin.h"
+#include "every_instruction_set.h"
 
 namespace reshard {
 namespace {
@@ -102,6 +103,39 @@ TEST(Cast, RandomWideElements) {
     for (const Dtype to : all_dtypes())
       if (is_real(to)) expect_like_twin(from, to, source);
   }
+}
+
+// What is compared with the twin above comes of the best instruction set: all others, and no vectors, give its bits.
+TEST(Cast, EveryInstructionSetGivesTheSameBits) {
+  std::vector<std::pair<Dtype, Bytes>> sources;
+  for (const Dtype from : all_dtypes()) {
+    Bytes source;
+    for (std::uint32_t bits = 0; bytes_of(from) <= 2 && bits < (1u << (8 * bytes_of(from))); ++bits)
+      append(source, bytes_of(from) == 1 ? twin::bytes_from(static_cast<std::uint8_t>(bits))
+                                         : twin::bytes_from(static_cast<std::uint16_t>(bits)));
+    if (from == Dtype::f32 || from == Dtype::f64) append(source, turning_points(from));
+    if (is_real(from) && bytes_of(from) >= 4) append(source, around_integers(from));
+    std::mt19937_64 random(20261130);
+    for (int i = 0; i < 1 << 14; ++i) append(source, twin::bytes_from(static_cast<std::uint64_t>(random())));
+    sources.emplace_back(from, std::move(source));
+  }
+  std::vector<Bytes> best;
+  std::size_t sets = 0;
+  for_every_instruction_set([&] {
+    std::size_t next = 0;
+    for (const auto& [from, source] : sources)
+      for (const Dtype to : all_dtypes()) {
+        if (!CastKernel::exists(from, to)) continue;
+        Bytes made = run_cast(from, to, source);
+        if (sets == 0) best.push_back(made);
+        const auto differs = std::ranges::mismatch(made, best[next]);
+        ASSERT_TRUE(made == best[next]) << name_of(from) << " to " << name_of(to) << ", element "
+                                        << (differs.in1 - made.begin()) / bytes_of(to);
+        ++next;
+      }
+    ++sets;
+  });
+  EXPECT_EQ(sets, kernel::instruction_sets().size());
 }
 
 TEST(Cast, StepsMayBeAnything) {
