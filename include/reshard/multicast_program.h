@@ -1,4 +1,4 @@
-// Hops as a program of one-sided reads.
+// Hops as a program of one-sided reads, and writes between hosts.
 //
 // Windows: 0 = "source", 1 = "target". Signals: 0 = "ready" and 2 = "done", one slot per rank, 1 = "arrived", one slot
 // per forwarded hop into a rank. A rank reads each hop straight into its target window: from the sender's source window
@@ -16,8 +16,8 @@
 namespace reshard {
 
 // Of all ranks. Throws Error(invalid_argument) when the world lacks a rank.
-Program multicast_program(const Multicast& multicast, Index world_ranks);
+Program multicast_program(const Multicast& multicast, Index world_ranks, const RankHosts& hosts = {});
 // Only the operations of `rank`; operations of other ranks are empty. Cost: O(hops), blocks of the rank's own only.
-Program multicast_program(const Multicast& multicast, RankId rank, Index world_ranks);
+Program multicast_program(const Multicast& multicast, RankId rank, Index world_ranks, const RankHosts& hosts = {});
 
 }  // namespace reshard

@@ -122,20 +122,21 @@ TEST(CheckPlans, AWrongElementAndAMissingWaitAreFound) {
 TEST(CheckPlans, Multicasts) {
   const Topology topology({.ranks = 5, .levels = {{.name = "rank", .link = {1e-6, 1e9}}}});
   const Plan moved_plan = plan(layout("u8[8] on (r=2) {0: r}"), layout("u8[8] on (r=4)@1 {}"));
-  for (const Scheme scheme : all_schemes()) {
-    Program program = multicast_program(multicast(moved_plan, topology, scheme, {.chunks = 3}), 5);
-    make_caller_owned(program, 0, 1);
-    std::vector<Expectation> expect;
-    for (Index r = 1; r < 5; ++r)
-      for (Index i = 0; i < 8; ++i)
-        expect.push_back({.rank = RankId(r),
-                          .window = 1,
-                          .offset = i,
-                          .dtype = Dtype::u8,
-                          .value = {.kind = Term::Kind::input, .rank = RankId(i / 4), .window = 0, .offset = i % 4}});
-    const CheckReport report = check(runs_of(program, expect));
-    EXPECT_TRUE(report.passed && !report.bounded) << name_of(scheme) << "\n" << report.text();
-  }
+  for (const Scheme scheme : all_schemes())
+    for (const auto& [where, hosts] : all_hosts(5)) {
+      Program program = multicast_program(multicast(moved_plan, topology, scheme, {.chunks = 3}), 5, hosts);
+      make_caller_owned(program, 0, 1);
+      std::vector<Expectation> expect;
+      for (Index r = 1; r < 5; ++r)
+        for (Index i = 0; i < 8; ++i)
+          expect.push_back({.rank = RankId(r),
+                            .window = 1,
+                            .offset = i,
+                            .dtype = Dtype::u8,
+                            .value = {.kind = Term::Kind::input, .rank = RankId(i / 4), .window = 0, .offset = i % 4}});
+      const CheckReport report = check(runs_of(program, expect));
+      EXPECT_TRUE(report.passed && !report.bounded) << name_of(scheme) << ", " << where << "\n" << report.text();
+    }
 }
 
 TEST(CheckPlans, RandomBatches) {
