@@ -1,4 +1,6 @@
-// A plan of many tensors as a program of one-sided reads, with small transfers packed.
+// A plan of many tensors as a program of one-sided reads, with small transfers packed. Between ranks that are known to be
+// together everything is read from where it lies: packing would copy it twice. Between ranks that are apart what is not
+// packed is put by its owner.
 //
 // Windows: 2k and 2k + 1 are the source and the target of tensor k of the plan, in the order of plan.tensors(); the
 // last is "staging", with staging_bytes(plan) bytes on every rank. Signals: 0 = "ready", 1 = "done", one slot per rank.
@@ -21,6 +23,6 @@ Index staging_bytes(const BatchPlan& plan);
 // packed message; all direct transfers of a pair share one more.
 // Throws Error(invalid_argument) when a layout, or `rank`, is outside the world; Error(unsupported) past 2^24 packed
 // messages from one rank to another.
-Program batch_program(const BatchPlan& plan, RankId rank, Index world_ranks);
+Program batch_program(const BatchPlan& plan, RankId rank, Index world_ranks, const RankHosts& hosts = {});
 
 }  // namespace reshard

@@ -1,15 +1,20 @@
-// Many tensors as one-sided reads, with the epoch protocol.
+// Many tensors as one-sided reads, and writes between hosts, with the epoch protocol.
 //
 // Between each two ranks, the packed messages from one to the other are events 1, 2, .. of a run, and all their direct
 // transfers together are the event after the last. "ready" of event e says e + 1, "done" says e, both plus the run
 // times kEventsPerRun: signals only grow, also from run to run. "ready" 1 says that the sources may be read; where
 // there are packed messages nobody waits for it, since their "ready" says more.
 //
+// Of ranks that are apart, "ready" 1 says as well that the targets may be written, and the owner puts its direct
+// transfers after all packed messages. That they are there is told by "done" of the other direction: the event after
+// its last packed message, which it then has no direct transfers to use for.
+//
 // Why no rank waits for ever. Packed messages have one order on all ranks: by their number between their two ranks,
 // then by the distance from source to target, then by source. Each rank takes part in its messages in this order. A
 // sender waits for a slot that an earlier message holds, a reader for a message that its sender packs; so of all
 // messages that are not through, the first has both its ends at it, or on their way to it, and gets through. Direct
-// transfers come after all packed messages and need a "ready" that stands at the start of the run.
+// transfers come after all packed messages and need a "ready" that stands at the start of the run; puts are fenced and
+// told before their owner waits for anything else.
 //
 // Why it is safe. A slot is packed anew only after the reader of its last message said "done": within a run by waiting
 // for it, between runs because a rank leaves a run only after every reader's last "done". The incoming slot is the
@@ -52,7 +57,10 @@ struct Channel {
   RankId target;
   std::vector<Message> messages;
   std::vector<Piece> direct;
-  Index events() const { return std::ssize(messages) + (direct.empty() ? 0 : 1); }
+  bool is_put = false;  // what is direct
+  // That its reader tells of.
+  Index events() const { return packed() + (direct.empty() || is_put ? 0 : 1); }
+  Index packed() const { return std::ssize(messages); }
 };
 
 Operation tell(RankId self, RankId peer, int signal, Index event) {
@@ -74,8 +82,9 @@ Operation await(RankId peer, int signal, Index event) {
 
 class Builder {
  public:
-  Builder(const BatchPlan& plan, RankId rank, Index world_ranks)
+  Builder(const BatchPlan& plan, RankId rank, Index world_ranks, const RankHosts& hosts)
       : plan_(plan),
+        hosts_(hosts),
         packing_(plan.options().plan.staging_limit, plan.options().pack_below),
         self_(rank),
         world_ranks_(world_ranks),
@@ -87,12 +96,19 @@ class Builder {
 
   std::vector<Operation> operations() {
     for (const Channel& channel : out_)
-      if (channel.messages.empty()) add(tell(self_, channel.target, kReady, 1));
+      if (channel.messages.empty() && !channel.is_put) add(tell(self_, channel.target, kReady, 1));
+    for (const Channel& channel : in_)
+      if (channel.is_put && !channel.direct.empty()) add(tell(self_, channel.source, kReady, 1));
     for (const ClassTransfer& copy : batch_.copies)
       each_tensor(copy, [&](Index tensor) { add_move(OpCode::copy, self_, {tensor, &copy, 0}); });
     for (const Message* message : in_order()) message->source == self_ ? send(*message) : receive(*message);
+    put_direct();
     read_direct();
-    for (const Channel& channel : out_) add(await(channel.target, kDone, channel.events()));
+    for (const Channel& channel : in_)
+      if (channel.is_put && !channel.direct.empty())
+        add(await(channel.source, kDone, packed(out_, &Channel::target, channel.source) + 1));
+    for (const Channel& channel : out_)
+      if (channel.events() > 0) add(await(channel.target, kDone, channel.events()));
     return std::move(operations_);
   }
 
@@ -115,7 +131,13 @@ class Builder {
   std::vector<const Message*> in_order() const;
   void send(const Message& message);
   void receive(const Message& message);
+  void put_direct();
   void read_direct();
+  // Messages of the channel to or from the peer.
+  static Index packed(const std::vector<Channel>& channels, RankId Channel::*end, RankId peer) {
+    const auto channel = std::ranges::find(channels, peer, end);
+    return channel == channels.end() ? 0 : channel->packed();
+  }
 
   void add(Operation operation) { operations_.push_back(std::move(operation)); }
   void add_move(OpCode code, RankId peer, const Piece& piece);
@@ -124,6 +146,7 @@ class Builder {
   }
 
   const BatchPlan& plan_;
+  const RankHosts& hosts_;
   Packing packing_;
   RankId self_;
   Index world_ranks_;
@@ -135,12 +158,13 @@ class Builder {
 };
 
 Channel Builder::channel(RankId from, RankId to, const std::vector<ClassTransfer>& transfers) const {
-  Channel channel{.source = from, .target = to, .messages = {}, .direct = {}};
+  Channel channel{.source = from, .target = to, .messages = {}, .direct = {}, .is_put = hosts_.are_apart(from, to)};
+  const bool is_any_packed = !hosts_.are_together(from, to);
   PackedMessages packed;
   for (const ClassTransfer& transfer : transfers) {
     const Index alignment = bytes_of(source(transfer).dtype()), bytes = transfer.transfer.elements() * alignment;
     each_tensor(transfer, [&](Index tensor) {
-      if (!packing_.packs(bytes)) return channel.direct.push_back({tensor, &transfer, 0});
+      if (!is_any_packed || !packing_.packs(bytes)) return channel.direct.push_back({tensor, &transfer, 0});
       const auto [number, offset] = packed.add(packing_, bytes, alignment);
       if (number == std::ssize(channel.messages))
         channel.messages.push_back({.source = from, .target = to, .number = number});
@@ -193,11 +217,26 @@ void Builder::receive(const Message& message) {
                               packing_.offset_in() + piece.offset, target(*piece.of).storage(self_)));
 }
 
+void Builder::put_direct() {
+  std::vector<const Channel*> channels;
+  for (const Channel& channel : out_)
+    if (channel.is_put && !channel.direct.empty()) channels.push_back(&channel);
+  if (channels.empty()) return;
+  std::ranges::rotate(channels, channels.begin() + self_.value() % std::ssize(channels));
+  for (const Channel* channel : channels) {
+    add(await(channel->target, kReady, 1));
+    for (const Piece& piece : channel->direct) add_move(OpCode::put, channel->target, piece);
+  }
+  add({.code = OpCode::fence});
+  for (const Channel* channel : channels)
+    add(tell(self_, channel->target, kDone, packed(in_, &Channel::source, channel->target) + 1));
+}
+
 // Neighbouring readers begin with different owners, so that no owner is read by all at once.
 void Builder::read_direct() {
   std::vector<const Channel*> channels;
   for (const Channel& channel : in_)
-    if (!channel.direct.empty()) channels.push_back(&channel);
+    if (!channel.direct.empty() && !channel.is_put) channels.push_back(&channel);
   if (channels.empty()) return;
   std::ranges::rotate(channels, channels.begin() + self_.value() % std::ssize(channels));
   for (const Channel* channel : channels) {
@@ -246,14 +285,14 @@ Index staging_bytes(const BatchPlan& plan) {
   return Packing(plan.options().plan.staging_limit, plan.options().pack_below).staging_bytes();
 }
 
-Program batch_program(const BatchPlan& plan, RankId rank, Index world_ranks) {
+Program batch_program(const BatchPlan& plan, RankId rank, Index world_ranks, const RankHosts& hosts) {
   if (rank < RankId(0) || rank >= RankId(world_ranks))
     fail(Code::invalid_argument, "rank {} is outside the world of {} ranks", rank.value(), world_ranks);
   Program program{.name = "batch", .ranks = world_ranks};
   program.windows = windows_of(plan, world_ranks);
   program.signals = {{.name = "ready", .slots = world_ranks}, {.name = "done", .slots = world_ranks}};
   program.operations.resize(static_cast<std::size_t>(world_ranks));
-  program.operations[static_cast<std::size_t>(rank.value())] = Builder(plan, rank, world_ranks).operations();
+  program.operations[static_cast<std::size_t>(rank.value())] = Builder(plan, rank, world_ranks, hosts).operations();
   return program;
 }
 

@@ -24,7 +24,7 @@ Program program_of(const Plan& plan, Index ranks, const RankHosts& hosts = {}) {
   return program;
 }
 
-// All on one host, each on a host of its own, two hosts side by side, two hosts in turns.
+// Unknown, all on one host, each on a host of its own, two hosts side by side, two hosts in turns.
 std::vector<std::pair<std::string, RankHosts>> all_hosts(Index ranks) {
   std::vector<Index> one, own, halves, turns;
   for (Index r = 0; r < ranks; ++r) {
@@ -33,7 +33,8 @@ std::vector<std::pair<std::string, RankHosts>> all_hosts(Index ranks) {
     halves.push_back(2 * r / ranks);
     turns.push_back(r % 2);
   }
-  return {{"one host", RankHosts(one)},
+  return {{"nothing is known", RankHosts()},
+          {"one host", RankHosts(one)},
           {"own hosts", RankHosts(own)},
           {"two hosts", RankHosts(halves)},
           {"two hosts in turns", RankHosts(turns)}};
@@ -150,13 +151,15 @@ TEST(CheckPlans, RandomBatches) {
     BatchOptions options;
     options.pack_below = random.one_in(2) ? 1 << 20 : 64;
     const BatchPlan plan(batch, options);
-    Program program = batch_program(plan, RankId(0), ranks);
-    for (Index r = 1; r < ranks; ++r)
-      program.operations[static_cast<std::size_t>(r)] =
-          batch_program(plan, RankId(r), ranks).operations[static_cast<std::size_t>(r)];
-    for (std::size_t k = 0; k < plan.tensors().size(); ++k) make_caller_owned(program, 2 * k, 2 * k + 1);
-    const CheckReport report = check(runs_of(program));
-    EXPECT_TRUE(report.passed && !report.bounded) << "batch " << checked << "\n" << report.text();
+    for (const auto& [where, hosts] : all_hosts(ranks)) {
+      Program program = batch_program(plan, RankId(0), ranks, hosts);
+      for (Index r = 1; r < ranks; ++r)
+        program.operations[static_cast<std::size_t>(r)] =
+            batch_program(plan, RankId(r), ranks, hosts).operations[static_cast<std::size_t>(r)];
+      for (std::size_t k = 0; k < plan.tensors().size(); ++k) make_caller_owned(program, 2 * k, 2 * k + 1);
+      const CheckReport report = check(runs_of(program));
+      EXPECT_TRUE(report.passed && !report.bounded) << "batch " << checked << ", " << where << "\n" << report.text();
+    }
   }
 }
 
