@@ -38,6 +38,7 @@ class Interleaved {
       std::uint64_t run = 0;
       std::size_t operation = 0;
     };
+    random_ = &random;
     std::vector<At> at(programs_.size());
     std::vector<std::size_t> going;
     for (std::size_t r = 0; r < at.size(); ++r) going.push_back(r);
@@ -75,17 +76,28 @@ class Interleaved {
       copy(block, loop + 1, source + k * l.source_stride, target + k * l.target_stride);
   }
 
+  void move(const Operation& op, std::size_t from, std::size_t to) {
+    for (const Block& block : op.blocks)
+      copy(block, 0, window(op.source_window, from).data() + block.source_offset,
+           window(op.target_window, to).data() + block.target_offset);
+  }
+
+  // Puts are as late as they may be, and in any order.
+  void deliver(std::size_t rank) {
+    random_->shuffle(on_their_way_[rank]);
+    for (const Operation* op : on_their_way_[rank]) move(*op, rank, static_cast<std::size_t>(op->peer.value()));
+    on_their_way_[rank].clear();
+  }
+
   // False if the operation cannot be done yet.
   bool execute(std::size_t rank, const Operation& op, std::uint64_t run) {
     const auto peer = static_cast<std::size_t>(op.peer.value());
     const std::uint64_t value = op.value + run * op.per_run;
     switch (op.code) {
       case OpCode::copy:
-      case OpCode::get:
-        for (const Block& block : op.blocks)
-          copy(block, 0, window(op.source_window, op.code == OpCode::get ? peer : rank).data() + block.source_offset,
-               window(op.target_window, rank).data() + block.target_offset);
-        return true;
+      case OpCode::get: move(op, op.code == OpCode::get ? peer : rank, rank); return true;
+      case OpCode::put: on_their_way_[rank].push_back(&op); return true;
+      case OpCode::fence: deliver(rank); return true;
       case OpCode::notify: {
         std::uint64_t& slot = signals_[static_cast<std::size_t>(op.signal)][peer][static_cast<std::size_t>(op.slot)];
         if (value <= slot) throw std::logic_error("a signal does not grow");
@@ -99,6 +111,9 @@ class Interleaved {
   }
 
   std::vector<Program> programs_;
+  Random* random_ = nullptr;
+  std::vector<std::vector<const Operation*>> on_their_way_ =
+      std::vector<std::vector<const Operation*>>(programs_.size());
   std::vector<std::vector<std::vector<std::byte>>> windows_;      // by window, rank
   std::vector<std::vector<std::vector<std::uint64_t>>> signals_;  // by signal, rank
 };

@@ -15,15 +15,16 @@ using testing::HasSubstr;
 
 constexpr std::byte kPoison{0xa5};
 
-std::vector<Program> programs_of(const BatchPlan& plan, Index ranks) {
+std::vector<Program> programs_of(const BatchPlan& plan, Index ranks, const RankHosts& hosts = {}) {
   std::vector<Program> programs;
-  for (Index r = 0; r < ranks; ++r) programs.push_back(batch_program(plan, RankId(r), ranks));
+  for (Index r = 0; r < ranks; ++r) programs.push_back(batch_program(plan, RankId(r), ranks, hosts));
   return programs;
 }
 
 // Moves the batch in `runs` runs of other values each, in a random order of operations, and compares every byte.
-void expect_moved(const BatchPlan& plan, Index ranks, Random& random, std::uint64_t runs = 3) {
-  Interleaved world(programs_of(plan, ranks));
+void expect_moved(const BatchPlan& plan, Index ranks, Random& random, const RankHosts& hosts = {},
+                  std::uint64_t runs = 3) {
+  Interleaved world(programs_of(plan, ranks, hosts));
   Contents contents;
   const auto each = [&](std::size_t rank, bool target, auto visit) {
     for (std::size_t k = 0; k < plan.tensors().size(); ++k) {
@@ -56,6 +57,14 @@ void expect_moved(const BatchPlan& plan, Index ranks, Random& random, std::uint6
           std::ranges::fill(buffer, kPoison);
         });
       });
+}
+
+RankHosts random_hosts(Index ranks, Random& random) {
+  if (random.one_in(4)) return {};
+  std::vector<Index> host_of;
+  const Index hosts = random.between(1, ranks);
+  for (Index r = 0; r < ranks; ++r) host_of.push_back(random.below(hosts));
+  return RankHosts(host_of);
 }
 
 // The bytes of staging that the operations of a rank write: by itself, and into the slot of incoming messages.
@@ -139,7 +148,8 @@ TEST(BatchProgram, RandomBatchesArriveInEveryOrderOfOperations) {
     options.plan.staging_limit = random.among(std::vector<Index>{0, 48, 150, 600, 5000, 1 << 20});
     options.pack_below = random.among(std::vector<Index>{0, 20, 200, 1 << 20});
     SCOPED_TRACE(testing::Message() << "round " << round);
-    ASSERT_NO_THROW(expect_moved(BatchPlan(batch, options), world_of(batch), random));
+    const Index ranks = world_of(batch);
+    ASSERT_NO_THROW(expect_moved(BatchPlan(batch, options), ranks, random, random_hosts(ranks, random)));
     if (testing::Test::HasFailure()) return;
   }
 }
