@@ -17,6 +17,7 @@ LAYERS = {
     "kernel": {"base"},
     "fabric": {"base"},
     "exec": {"base", "layout", "plan", "program", "fabric", "kernel"},
+    "collective": {"base", "layout", "plan", "program", "fabric", "exec"},
     "format": {"base", "layout"},
     "convert": {"base", "layout", "plan", "program", "fabric", "kernel", "format"},
 }
@@ -30,6 +31,7 @@ PUBLIC = {
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric exchange ucx_fabric mpi_fabric",
     "exec": "world batch_move executor tensor stamp program_run",
+    "collective": "collective tuning",
     "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info topology_file",
     "convert": "convert",
 }

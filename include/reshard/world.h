@@ -63,6 +63,8 @@ class World {
 
  private:
   friend class BatchMove;
+  friend class Collective;
+  friend class Barrier;
   friend class ProgramRun;
   // Collective. `act` once all ranks agree on `call` and none has thrown in `prepare`.
   void together(const std::string& call, const std::function<void()>& prepare,
@@ -71,6 +73,10 @@ class World {
   // Throws once the world cannot go on, which give_up() makes so.
   void check_whole(const std::string& call) const;
   void give_up(const std::string& why);
+  // A counter for each rank, which every program that uses them brings forward by 1 for each of its rounds; and the
+  // number that the next `rounds` rounds begin at, which is the same on every rank.
+  SignalId turns() const;
+  std::uint64_t take_turns(Index rounds);
   struct State;
   std::unique_ptr<State> state_;
 };

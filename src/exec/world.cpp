@@ -80,8 +80,8 @@ struct World::State {
   Endpoint& endpoint;
   WorldOptions options;
   CallCheck calls;
-  // Shared by all programs of this world: `runs` grows with every move on every rank, and no rank gets further ahead of
-  // a rank that it moves data with than one run.
+  // Shared by all programs of this world: `runs` grows on every rank with every move, and with every round of a
+  // collective operation. A rank that has come further has passed all that others may wait for.
   SignalId ready;
   SignalId done;
   std::uint64_t runs = 0;
@@ -242,6 +242,12 @@ void World::check_own(const Tensor& tensor) const { state_->check_own(tensor); }
 void World::check_whole(const std::string& call) const { state_->check_whole(call); }
 
 void World::give_up(const std::string& why) { state_->broken = why; }
+
+SignalId World::turns() const { return state_->ready; }
+
+std::uint64_t World::take_turns(Index rounds) {
+  return std::exchange(state_->runs, state_->runs + static_cast<std::uint64_t>(rounds));
+}
 
 Tensor redistribute(World& world, const Tensor& source, const Layout& target, const PlanOptions& options) {
   Tensor result = world.allocate(target, source.name());
