@@ -9,6 +9,8 @@
 
 #include "base/narrow_float.h"
 #include "base/reducible.h"
+#include "kernel/rows.h"
+#include "kernel/stream.h"
 
 namespace reshard {
 namespace {
@@ -192,7 +194,7 @@ template <class Format>
 constexpr bool is_integer = std::is_integral_v<typename Format::Wide> && !std::is_same_v<Format, Truth>;
 
 template <class Format>
-FoldKernel kernel_of(ReduceOp op) {
+FoldKernel::Loop loop_of(ReduceOp op) {
   using Stored = typename Format::Stored;
   if constexpr (std::is_same_v<Format, Truth>) {
     return op == ReduceOp::sum || op == ReduceOp::max ? fold<Format, Greater, false> : fold<Format, Less, false>;
@@ -247,26 +249,67 @@ typename Format::Wide identity(ReduceOp op) {
   return Wide(0);
 }
 
-void run_loops(FoldKernel kernel, std::byte* result, std::span<FoldRow> terms, const FoldLoops& loops,
-               std::size_t level, Index divisor) {
-  const std::span<const Index> steps = loops.term_steps.subspan(level * terms.size(), terms.size());
-  if (level + 1 == loops.counts.size()) {
-    for (std::size_t t = 0; t < terms.size(); ++t) terms[t].step = steps[t];
-    return kernel(result, loops.result_steps[level], terms, loops.counts[level], divisor);
+// The first of the innermost loops that together are one.
+std::size_t row_level(const FoldLoops& loops, std::size_t terms) {
+  const auto continues = [](Index outer, Index inner, Index count) { return outer == count * inner; };
+  std::size_t level = loops.counts.size() - 1;
+  for (; level > 0; --level) {
+    const Index count = loops.counts[level];
+    if (!continues(loops.result_steps[level - 1], loops.result_steps[level], count)) return level;
+    for (std::size_t t = 0; t < terms; ++t)
+      if (!continues(loops.term_steps[(level - 1) * terms + t], loops.term_steps[level * terms + t], count))
+        return level;
   }
-  const Index count = loops.counts[level];
+  return level;
+}
+
+struct FoldJob {
+  FoldKernel kernel;
+  FoldLoops loops;
+  Index divisor;
+  std::size_t row_level;
+  Index row_count;
+  bool stream;
+
+  void row(std::byte* result, std::span<FoldRow> terms) const {
+    const std::size_t last = loops.counts.size() - 1;
+    for (std::size_t t = 0; t < terms.size(); ++t) terms[t].step = loops.term_steps[last * terms.size() + t];
+    if (stream) return kernel.stream(result, loops.result_steps[last], terms, row_count, divisor);
+    kernel(result, loops.result_steps[last], terms, row_count, divisor);
+  }
+};
+
+void run_fold_loops(const FoldJob& job, std::byte* result, std::span<FoldRow> terms, std::size_t level) {
+  if (level == job.row_level) return job.row(result, terms);
+  const std::span<const Index> steps = job.loops.term_steps.subspan(level * terms.size(), terms.size());
+  const Index count = job.loops.counts[level];
   for (Index i = 0; i < count; ++i) {
-    run_loops(kernel, result + i * loops.result_steps[level], terms, loops, level + 1, divisor);
+    run_fold_loops(job, result + i * job.loops.result_steps[level], terms, level + 1);
     for (std::size_t t = 0; t < terms.size(); ++t) terms[t].data += steps[t];
   }
   for (std::size_t t = 0; t < terms.size(); ++t) terms[t].data -= count * steps[t];
 }
 
+Index product_of(std::span<const Index> counts) {
+  Index product = 1;
+  for (const Index count : counts) product *= count;
+  return product;
+}
+
 }  // namespace
 
 FoldKernel fold_kernel(ReduceOp op, Dtype dtype) {
-  if (!is_reducible(dtype, op)) return nullptr;
-  return with_format(dtype, [op]<class Format>(Format) { return kernel_of<Format>(op); });
+  if (!is_reducible(dtype, op)) return {};
+  const auto loop = with_format(dtype, [op]<class Format>(Format) { return loop_of<Format>(op); });
+  return {loop, kernel::fold_rows(op, dtype), bytes_of(dtype)};
+}
+
+void FoldKernel::run(std::byte* result, Index result_step, std::span<const FoldRow> terms, Index count, Index divisor,
+                     bool stream) const {
+  const auto is_packed = [this](const FoldRow& term) { return term.step == element_bytes_; };
+  if (packed_.plain == nullptr || result_step != element_bytes_ || !std::ranges::all_of(terms, is_packed))
+    return loop_(result, result_step, terms, count, divisor);
+  (stream ? packed_.streamed : packed_.plain)(result, terms, count, divisor);
 }
 
 std::array<std::byte, 16> identity_of(ReduceOp op, Dtype dtype) {
@@ -280,7 +323,14 @@ std::array<std::byte, 16> identity_of(ReduceOp op, Dtype dtype) {
 
 void reduce(FoldKernel kernel, std::byte* result, std::span<FoldRow> terms, const FoldLoops& loops, Index divisor) {
   if (loops.counts.empty()) return kernel(result, 0, terms, 1, divisor);
-  run_loops(kernel, result, terms, loops, 0, divisor);
+  FoldJob job{kernel, loops, divisor, row_level(loops, terms.size()), 0, false};
+  job.row_count = product_of(loops.counts.subspan(job.row_level));
+  const Index width = kernel.element_bytes(), outer = product_of(loops.counts.first(job.row_level));
+  const bool in_place = std::ranges::any_of(terms, [result](const FoldRow& term) { return term.data == result; });
+  job.stream = kernel::kCanStream && !in_place && job.row_count * width >= kernel::kLeastStreamedRow &&
+               outer * job.row_count * width >= kernel::kLeastStreamedJob;
+  run_fold_loops(job, result, terms, 0);
+  if (job.stream) kernel::finish_streaming();
 }
 
 }  // namespace reshard

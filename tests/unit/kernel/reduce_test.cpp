@@ -10,6 +10,8 @@
 #include <limits>
 
 #include "base/reducible.h"
+#include "every_instruction_set.h"
+#include "kernel/rows.h"
 #include "narrow_twin.h"
 #include "property/random.h"
 
@@ -20,6 +22,7 @@ __extension__ using Int128 = __int128;
 
 constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::avg, ReduceOp::min, ReduceOp::max, ReduceOp::product};
 constexpr Index kDivisor = 3;  // not the number of terms: sums may be divided by fewer
+constexpr std::byte kGuard{0xA5};
 
 using Element = std::array<std::byte, 16>;
 
@@ -204,19 +207,64 @@ void expect_row(Random& random, Dtype dtype, ReduceOp op, std::size_t terms, Ind
 }
 
 TEST(Reduce, EveryDtypeAndOpAsOneElementAtATime) {
-  Random random(seed_from_environment());
-  for (const Dtype dtype : all_dtypes())
-    for (const ReduceOp op : kOps) {
-      if (!is_reducible(dtype, op)) continue;
-      for (const std::size_t terms : {1u, 2u, 3u, 8u})
-        for (const Index count : {0, 1, 7, 255, 257}) expect_row(random, dtype, op, terms, count);
-    }
+  for_every_instruction_set([] {
+    Random random(seed_from_environment());
+    for (const Dtype dtype : all_dtypes())
+      for (const ReduceOp op : kOps) {
+        if (!is_reducible(dtype, op)) continue;
+        for (const std::size_t terms : {1u, 2u, 3u, 8u})
+          for (const Index count : {0, 1, 7, 64, 255, 257}) expect_row(random, dtype, op, terms, count);
+      }
+  });
+}
+
+// Past the cache or not, at any alignment of the elements: the bits of the loop without vectors, and nothing more.
+TEST(Reduce, StreamedRowsAtEveryAlignment) {
+  for_every_instruction_set([] {
+    Random random(seed_from_environment());
+    for (const Dtype dtype : all_dtypes())
+      for (const ReduceOp op : kOps)
+        for (const Index shift : {0, 1, 3, 5, 8, 31}) {
+          if (!is_reducible(dtype, op)) continue;
+          const Index size = bytes_of(dtype), count = 350 + shift;
+          const Memory a = memory_of(random, dtype, count + shift, 1), b = memory_of(random, dtype, count, 1);
+          const FoldRow rows[] = {{a.bytes.data() + shift * size, size}, {b.bytes.data(), size}};
+          std::vector<std::byte> one_by_one(static_cast<std::size_t>((count + shift + 70) * size), kGuard);
+          std::vector<std::byte> plain = one_by_one, streamed = one_by_one;
+          const FoldKernel kernel = fold_kernel(op, dtype);
+          for (Index i = 0; i < count; ++i) {  // a step of none of the elements' own: without vectors
+            const FoldRow element[] = {{rows[0].data + i * size, 0}, {rows[1].data + i * size, 0}};
+            kernel(one_by_one.data() + (shift + i) * size, 0, element, 1, kDivisor);
+          }
+          kernel(plain.data() + shift * size, size, rows, count, kDivisor);
+          kernel.stream(streamed.data() + shift * size, size, rows, count, kDivisor);
+          kernel::finish_streaming();
+          ASSERT_EQ(plain, one_by_one) << name_of(op) << " of " << name_of(dtype) << " at " << shift;
+          ASSERT_EQ(streamed, one_by_one) << name_of(op) << " of " << name_of(dtype) << " at " << shift;
+        }
+  });
+}
+
+// Loops that continue each other at all ends and a result past the cache, or onto its first term.
+TEST(Reduce, LargeJobs) {
+  const Index rows = 300, columns = 5000, count = rows * columns;
+  std::vector<float> a(static_cast<std::size_t>(count)), b(a), result(a);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 4099), b[i] = static_cast<float>(i % 1021);
+  const Index counts[] = {rows, columns}, steps[] = {columns * 4, 4};
+  const Index term_steps[] = {columns * 4, columns * 4, 4, 4};
+  FoldRow terms[] = {{reinterpret_cast<std::byte*>(a.data()), 0}, {reinterpret_cast<std::byte*>(b.data()), 0}};
+  const FoldKernel sum = fold_kernel(ReduceOp::sum, Dtype::f32);
+  reduce(sum, reinterpret_cast<std::byte*>(result.data()), terms, {counts, steps, term_steps}, 1);
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(result[i], a[i] + b[i]) << i;
+  reduce(sum, reinterpret_cast<std::byte*>(a.data()), terms, {counts, steps, term_steps}, 1);
+  EXPECT_EQ(a, result);
 }
 
 TEST(Reduce, TheTableOfPlansIsThatOfTheKernel) {
   for (const Dtype dtype : all_dtypes())
     for (const ReduceOp op : kOps)
-      EXPECT_EQ(fold_kernel(op, dtype) != nullptr, is_reducible(dtype, op)) << name_of(dtype) << " " << name_of(op);
+      EXPECT_EQ(static_cast<bool>(fold_kernel(op, dtype)), is_reducible(dtype, op))
+          << name_of(dtype) << " " << name_of(op);
 }
 
 TEST(Reduce, AveragesOfIntegersDoNotOverflow) {
