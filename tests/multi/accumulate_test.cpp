@@ -111,7 +111,7 @@ TEST_P(Accumulate, ChecksBoundsBeforeAnythingIsDone) {
 void die(std::byte*, const std::byte*, const StridedCopy&) { std::_Exit(3); }
 
 TEST_P(Accumulate, ARankThatDiesInTheMiddleIsLost) {
-  if (is_thread() || ranks() < 2) return;
+  if (!traits().may_die || ranks() < 2) return;
   const auto outcomes = try_run([](Endpoint& e) {
     const WindowId window = e.create_window("sums", 8, in_time());
     const std::vector<std::byte> local(8);

@@ -51,7 +51,7 @@ TEST_P(Company, BarrierNamesWhoIsMissing) {
 
 // 60 windows of 1 MiB one after another, each zeroed, in no more memory than a few of them.
 TEST_P(Collective, DestroyedWindowsGiveTheirMemoryBack) {
-  const Index world_size = is_thread() ? ranks() : 1;  // whose memory one process sees
+  const Index world_size = traits().is_threads ? ranks() : 1;  // whose memory one process sees
   run([world_size](Endpoint& e) {
     const Index bytes = Index{1} << 20;
     Index before = 0;
@@ -127,11 +127,8 @@ TEST_P(Collective, EightWorldsOneAfterAnother) {
 }
 
 TEST_P(Collective, AWorldHasARank) {
-  EXPECT_THROW((is_thread() ? run_threads : run_processes)(0, [](Endpoint&) {}, {}), Error);
-  run([](Endpoint& e) {
-    expect_equal(e, "load_store", e.capabilities().load_store, true);
-    expect_equal(e, "rank in range", e.rank().value() < e.ranks(), true);
-  });
+  EXPECT_THROW(fabric().run(0, [](Endpoint&) {}, {}), Error);
+  run([](Endpoint& e) { expect_equal(e, "rank in range", e.rank().value() < e.ranks(), true); });
 }
 
 }  // namespace

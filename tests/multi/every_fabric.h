@@ -1,4 +1,4 @@
-// Every test of this folder runs on every host fabric at several numbers of ranks, most of them more than cores.
+// Every test of this folder runs on every fabric at several numbers of ranks, most of them more than cores.
 //
 // Bodies run in threads or in other processes, where an EXPECT would not be seen: they report by throwing.
 #pragma once
@@ -10,41 +10,39 @@
 #include <thread>
 #include <vector>
 
-#include "reshard/shm_fabric.h"
-#include "reshard/thread_fabric.h"
+#include "launch.h"
+#include "reshard/error.h"
 
 namespace reshard::multi {
 
 using namespace std::chrono_literals;
 
-enum class Kind { thread, shm };
-
 struct Setting {
-  Kind kind = Kind::thread;
+  const Fabric* fabric = nullptr;
   Index ranks = 1;
 };
 
-inline void PrintTo(const Setting& s, std::ostream* out) {
-  *out << (s.kind == Kind::thread ? "thread" : "shm") << "_" << s.ranks;
-}
+inline void PrintTo(const Setting& s, std::ostream* out) { *out << s.fabric->name() << "_" << s.ranks; }
 
-inline std::vector<Setting> settings(std::initializer_list<Index> ranks) {
+// Of all fabrics, or of those that suit, with as many ranks as each can start.
+inline std::vector<Setting> settings(
+    std::initializer_list<Index> ranks, const std::function<bool(const Traits&)>& suits = [](auto&) { return true; }) {
   std::vector<Setting> all;
-  for (Kind kind : {Kind::thread, Kind::shm}) {
-    for (Index n : ranks) all.push_back({kind, n});
+  for (const Fabric* fabric : fabrics_where(suits)) {
+    for (Index n : ranks)
+      if (fabric->has_ranks(n)) all.push_back({fabric, n});
   }
   return all;
 }
 
 class EveryFabric : public ::testing::TestWithParam<Setting> {
  protected:
+  const Fabric& fabric() const { return *GetParam().fabric; }
+  Traits traits() const { return fabric().traits(); }
   Index ranks() const { return GetParam().ranks; }
-  bool is_thread() const { return GetParam().kind == Kind::thread; }
-  void run(const RankBody& body, const RunOptions& options = {}) const {
-    (is_thread() ? run_threads : run_processes)(ranks(), body, options);
-  }
+  void run(const RankBody& body, const RunOptions& options = {}) const { fabric().run(ranks(), body, options); }
   std::vector<RankOutcome> try_run(const RankBody& body, const RunOptions& options = {}) const {
-    return (is_thread() ? try_threads : try_processes)(ranks(), body, options);
+    return fabric().try_run(ranks(), body, options);
   }
 };
 
@@ -95,8 +93,14 @@ inline void put_one(Endpoint& e, RankId peer, WindowId window, Index index, std:
   e.put(peer, window, {.target_offset = index * 8, .row_bytes = 8}, std::as_bytes(std::span(&value, 1)));
 }
 
+// RESHARD_ON_EVERY_FABRIC(Suite, {1, 2, 7}); RESHARD_ON_FABRICS_WHERE(traits.may_die, Suite, {2, 3})
 #define RESHARD_ON_EVERY_FABRIC(Suite, ...)                                            \
   INSTANTIATE_TEST_SUITE_P(Fabrics, Suite, ::testing::ValuesIn(settings(__VA_ARGS__)), \
+                           ::testing::PrintToStringParamName())
+#define RESHARD_ON_FABRICS_WHERE(condition, Suite, ...)                                                                \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Suite);                                                                \
+  INSTANTIATE_TEST_SUITE_P(Fabrics, Suite,                                                                             \
+                           ::testing::ValuesIn(settings(__VA_ARGS__, [](const Traits& traits) { return condition; })), \
                            ::testing::PrintToStringParamName())
 
 }  // namespace reshard::multi

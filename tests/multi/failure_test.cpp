@@ -28,9 +28,7 @@ class Death : public EveryFabric {
     e.barrier(deadline);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Fabrics, Death,
-                         ::testing::Values(Setting{Kind::shm, 2}, Setting{Kind::shm, 3}, Setting{Kind::shm, 7}),
-                         ::testing::PrintToStringParamName());
+RESHARD_ON_FABRICS_WHERE(traits.may_die, Death, {2, 3, 7});
 
 bool names(const std::string& message, const std::string& part) { return message.find(part) != message.npos; }
 

@@ -65,7 +65,7 @@ TEST_P(Transfer, PutsColumnsIntoEveryPeerInOrder) {
 
 // G7: the source is overwritten as soon as put returns; nobody ever sees that.
 TEST_P(Transfer, SourceMayBeOverwrittenWhenPutReturns) {
-  const Index calls = is_thread() ? 10'000 : 1'000;
+  const Index calls = traits().is_threads ? 10'000 : 1'000;
   run([calls](Endpoint& e) {
     const WindowId window = e.create_window("data", 64 * 8, in_time());
     const SignalId full = e.create_signal("full", 1, in_time());

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "every_fabric.h"
-#include "kernel/copy.h"
 #include "reshard/program_run.h"
 #include "reshard/world.h"
 
@@ -13,12 +12,7 @@ namespace reshard::multi {
 class EveryWorld : public EveryFabric {
  protected:
   void run_worlds(const std::function<void(World&)>& body) const {
-    run(
-        [&body](Endpoint& endpoint) {
-          World world(endpoint, {.timeout = 120s});
-          body(world);
-        },
-        {.copy = copy_strided});
+    multi::run_worlds(fabric(), ranks(), body);
   }
 };
 

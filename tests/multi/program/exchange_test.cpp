@@ -79,7 +79,7 @@ TEST_P(ProgramExchange, OneRankIsSlow) {
 
 // A 16-bit sequence number would be used up.
 TEST_P(ProgramExchange, SixtyFiveThousandCallsOnOneSignal) {
-  if (!is_thread() || ranks() > 2) return;
+  if (!traits().is_threads || ranks() > 2) return;
   run_worlds([](World& world) {
     ProgramRun run(world, barrier_alone());
     for (Index call = 0; call < 65'537; ++call) run.call();

@@ -17,10 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Batches : public testing::TestWithParam<Fabric> {};
+class Batches : public testing::TestWithParam<const Fabric*> {};
 
-INSTANTIATE_TEST_SUITE_P(On, Batches, testing::Values(Fabric::thread, Fabric::shm),
-                         [](const auto& test) { return std::string(name_of(test.param)) + "_ranks"; });
+INSTANTIATE_TEST_SUITE_P(On, Batches, testing::ValuesIn(fabrics()),
+                         [](const auto& test) { return test.param->name() + "_ranks"; });
 
 // The tensors of a batch in one world. A tensor's values name its place in the list, its index and the epoch.
 struct Tensors {
@@ -107,8 +107,8 @@ TEST_P(Batches, AModelMovesWhateverIsPacked) {
 }
 
 TEST_P(Batches, RandomBatches) {
-  Random random(seed_from_environment() + (GetParam() == Fabric::shm ? 1 : 0));
-  for (int round = 0; round < (GetParam() == Fabric::thread ? 25 : 8); ++round) {
+  Random random(seed_from_environment() + (GetParam()->traits().is_threads ? 0 : 1));
+  for (int round = 0; round < (GetParam()->traits().is_threads ? 25 : 8); ++round) {
     const Batch batch = random_batch(random, 8);
     BatchOptions options;
     options.plan.staging_limit = random.among(std::vector<Index>{48, 300, 2000, 1 << 20});

@@ -72,7 +72,7 @@ const Move moves[] = {
 
 std::vector<Move> all_moves() { return {std::begin(moves), std::end(moves)}; }
 
-class Redistribute : public testing::TestWithParam<std::tuple<Fabric, Move>> {};
+class Redistribute : public testing::TestWithParam<std::tuple<const Fabric*, Move>> {};
 
 TEST_P(Redistribute, FillsTheTarget) {
   const auto& [fabric, move] = GetParam();
@@ -89,18 +89,18 @@ TEST_P(Redistribute, AndBackAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Redistribute,
-                         testing::Combine(testing::Values(Fabric::thread, Fabric::shm), testing::ValuesIn(all_moves())),
+                         testing::Combine(testing::ValuesIn(fabrics()), testing::ValuesIn(all_moves())),
                          [](const auto& test) {
-                           return std::string(name_of(std::get<0>(test.param))) + "_" + std::get<1>(test.param).name;
+                           return std::get<0>(test.param)->name() + "_" + std::get<1>(test.param).name;
                          });
 
-class EveryFabric : public testing::TestWithParam<Fabric> {
+class EveryFabric : public testing::TestWithParam<const Fabric*> {
  protected:
   void run(Index ranks, const std::function<void(World&)>& body) { run_ranks(GetParam(), ranks, body); }
 };
 
-INSTANTIATE_TEST_SUITE_P(On, EveryFabric, testing::Values(Fabric::thread, Fabric::shm),
-                         [](const auto& test) { return std::string(name_of(test.param)) + "_ranks"; });
+INSTANTIATE_TEST_SUITE_P(On, EveryFabric, testing::ValuesIn(fabrics()),
+                         [](const auto& test) { return test.param->name() + "_ranks"; });
 
 void expect(World& world, bool condition, const std::string& what) {
   if (!condition) report(world, what);

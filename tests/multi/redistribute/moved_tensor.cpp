@@ -48,10 +48,8 @@ std::vector<Index> contents_checked(World& world, const Tensor& tensor) {
 
 }  // namespace
 
-std::string_view name_of(Fabric fabric) { return fabric == Fabric::thread ? "thread" : "shm"; }
-
-void run_ranks(Fabric fabric, Index ranks, const std::function<void(World&)>& body, WorldOptions options) {
-  (fabric == Fabric::thread ? thread_ranks : process_ranks)(ranks, body, options);
+void run_ranks(const Fabric* fabric, Index ranks, const std::function<void(World&)>& body, WorldOptions options) {
+  run_worlds(*fabric, ranks, body, options);
 }
 
 Index world_of(const Layout& source, const Layout& target) {

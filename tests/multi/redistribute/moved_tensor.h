@@ -9,15 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "launch.h"
 #include "reshard/world.h"
 
 namespace reshard::multi {
 
-enum class Fabric { thread, shm };
-std::string_view name_of(Fabric fabric);
-
-// thread_ranks or process_ranks.
-void run_ranks(Fabric fabric, Index ranks, const std::function<void(World&)>& body, WorldOptions options = {});
+// As run_worlds, within the timeout that worlds have of themselves.
+void run_ranks(const Fabric* fabric, Index ranks, const std::function<void(World&)>& body, WorldOptions options = {});
 // The least world that has all ranks of both layouts.
 Index world_of(const Layout& source, const Layout& target);
 

@@ -111,7 +111,7 @@ const Spread spreads[] = {
     {"narrow", "u8[101] on (r=2) {0: r}", "u8[101] on (r=5)@2 {}"},
 };
 
-class Multicasts : public testing::TestWithParam<std::tuple<Fabric, Spread, Scheme>> {};
+class Multicasts : public testing::TestWithParam<std::tuple<const Fabric*, Spread, Scheme>> {};
 
 TEST_P(Multicasts, FillTheTargetEveryTime) {
   const auto& [fabric, spread, scheme] = GetParam();
@@ -125,14 +125,14 @@ TEST_P(Multicasts, FillTheTargetEveryTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Multicasts,
-                         testing::Combine(testing::Values(Fabric::thread, Fabric::shm), testing::ValuesIn(spreads),
+                         testing::Combine(testing::ValuesIn(fabrics()), testing::ValuesIn(spreads),
                                           testing::ValuesIn(all_schemes().begin(), all_schemes().end())),
                          [](const auto& test) {
-                           return std::string(name_of(std::get<0>(test.param))) + "_" + std::get<1>(test.param).name +
-                                  "_" + std::string(name_of(std::get<2>(test.param)));
+                           return std::get<0>(test.param)->name() + "_" + std::get<1>(test.param).name + "_" +
+                                  std::string(name_of(std::get<2>(test.param)));
                          });
 
-class MulticastTiming : public testing::TestWithParam<std::tuple<Fabric, Scheme>> {
+class MulticastTiming : public testing::TestWithParam<std::tuple<const Fabric*, Scheme>> {
  protected:
   void run(const Multicast& hops, int calls, Delays delays) {
     const unsigned seed = seed_from_environment();
@@ -148,11 +148,10 @@ class MulticastTiming : public testing::TestWithParam<std::tuple<Fabric, Scheme>
 };
 
 INSTANTIATE_TEST_SUITE_P(On, MulticastTiming,
-                         testing::Combine(testing::Values(Fabric::thread, Fabric::shm),
+                         testing::Combine(testing::ValuesIn(fabrics()),
                                           testing::ValuesIn(all_schemes().begin(), all_schemes().end())),
                          [](const auto& test) {
-                           return std::string(name_of(std::get<0>(test.param))) + "_" +
-                                  std::string(name_of(std::get<1>(test.param)));
+                           return std::get<0>(test.param)->name() + "_" + std::string(name_of(std::get<1>(test.param)));
                          });
 
 // Any rank may be the slow one: the source, one in the middle of a chain, the last.
@@ -163,14 +162,14 @@ TEST_P(MulticastTiming, OneSlowRank) {
 // A rank that is early in its next run must not touch what others still read of this one.
 TEST_P(MulticastTiming, EarlyAndLateRanks) { run(hops(), 60, {.one_in = 4}); }
 
-class RandomMulticasts : public testing::TestWithParam<Fabric> {};
+class RandomMulticasts : public testing::TestWithParam<const Fabric*> {};
 
-INSTANTIATE_TEST_SUITE_P(On, RandomMulticasts, testing::Values(Fabric::thread, Fabric::shm),
-                         [](const auto& test) { return std::string(name_of(test.param)) + "_ranks"; });
+INSTANTIATE_TEST_SUITE_P(On, RandomMulticasts, testing::ValuesIn(fabrics()),
+                         [](const auto& test) { return test.param->name() + "_ranks"; });
 
 TEST_P(RandomMulticasts, EqualTheOracle) {
-  Random random(seed_from_environment() + (GetParam() == Fabric::shm ? 50 : 0));
-  for (int pair = 0; pair < (GetParam() == Fabric::thread ? 60 : 12); ++pair) {
+  Random random(seed_from_environment() + (GetParam()->traits().is_threads ? 0 : 50));
+  for (int pair = 0; pair < (GetParam()->traits().is_threads ? 60 : 12); ++pair) {
     const std::vector<Index> shape = random_shape(random);
     const Layout source = random_layout(random, shape, Dtype::i32), target = random_layout(random, shape, Dtype::i32);
     const Index ranks = world_of(source, target);

@@ -79,12 +79,12 @@ std::vector<Reduced> moves_of(const std::vector<Index>& sizes, unsigned partial,
   return moves;
 }
 
-struct Setting {
-  Fabric fabric;
+struct PartialSetting {
+  const Fabric* fabric;
   std::size_t mesh;
 };
 
-class Partial : public testing::TestWithParam<Setting> {};
+class Partial : public testing::TestWithParam<PartialSetting> {};
 
 // Every dtype with every op on every mesh and set of axes; the kinds of target go round, all of them for f32.
 TEST_P(Partial, ReducesToTheOracle) {
@@ -104,26 +104,28 @@ TEST_P(Partial, ReducesToTheOracle) {
   });
 }
 
-std::vector<Setting> settings() {
-  std::vector<Setting> all;
-  for (std::size_t mesh = 0; mesh < kMeshes.size(); ++mesh) all.push_back({Fabric::thread, mesh});
-  for (const std::size_t mesh : {std::size_t{2}, std::size_t{6}}) all.push_back({Fabric::shm, mesh});
+// All meshes on threads, two on each other fabric.
+std::vector<PartialSetting> partial_settings() {
+  std::vector<PartialSetting> all;
+  for (const Fabric* fabric : fabrics())
+    for (std::size_t mesh = 0; mesh < kMeshes.size(); ++mesh)
+      if (fabric->traits().is_threads || mesh == 2 || mesh == 6) all.push_back({fabric, mesh});
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Meshes, Partial, testing::ValuesIn(settings()), [](const auto& test) {
-  std::string name(name_of(test.param.fabric));
+INSTANTIATE_TEST_SUITE_P(Meshes, Partial, testing::ValuesIn(partial_settings()), [](const auto& test) {
+  std::string name = test.param.fabric->name();
   for (const Index size : kMeshes[test.param.mesh]) name += "_" + std::to_string(size);
   return name;
 });
 
-class PartialOn : public testing::TestWithParam<Fabric> {
+class PartialOn : public testing::TestWithParam<const Fabric*> {
  protected:
   void run(Index ranks, const std::function<void(World&)>& body) { run_ranks(GetParam(), ranks, body); }
 };
 
-INSTANTIATE_TEST_SUITE_P(On, PartialOn, testing::Values(Fabric::thread, Fabric::shm),
-                         [](const auto& test) { return std::string(name_of(test.param)) + "_ranks"; });
+INSTANTIATE_TEST_SUITE_P(On, PartialOn, testing::ValuesIn(fabrics()),
+                         [](const auto& test) { return test.param->name() + "_ranks"; });
 
 // One order of terms: neither who sends nor how much fits into staging changes a bit.
 TEST_P(PartialOn, OptionsDoNotChangeABit) {

@@ -8,15 +8,15 @@ namespace reshard::multi {
 namespace {
 
 struct Batch {
-  Fabric fabric = Fabric::thread;
+  const Fabric* fabric = nullptr;
   unsigned number = 0;
 };
 
-// 10 x 60 on threads, 6 x 10 on processes.
+// 10 x 60 on threads, 6 x 10 on each other fabric.
 std::vector<Batch> batches() {
   std::vector<Batch> all;
-  for (unsigned i = 0; i < 10; ++i) all.push_back({Fabric::thread, i});
-  for (unsigned i = 0; i < 6; ++i) all.push_back({Fabric::shm, i});
+  for (const Fabric* fabric : fabrics())
+    for (unsigned i = 0; i < (fabric->traits().is_threads ? 10 : 6); ++i) all.push_back({fabric, i});
   return all;
 }
 
@@ -24,8 +24,8 @@ class RandomMoves : public testing::TestWithParam<Batch> {};
 
 TEST_P(RandomMoves, EqualTheOracle) {
   const auto [fabric, number] = GetParam();
-  Random random(seed_from_environment() + 100 * number + (fabric == Fabric::shm ? 50 : 0));
-  for (int pair = 0; pair < (fabric == Fabric::thread ? 60 : 10); ++pair) {
+  Random random(seed_from_environment() + 100 * number + (fabric->traits().is_threads ? 0 : 50));
+  for (int pair = 0; pair < (fabric->traits().is_threads ? 60 : 10); ++pair) {
     const std::vector<Index> shape = random_shape(random);
     const std::vector<Dtype> dtypes(all_dtypes().begin(), all_dtypes().end());
     const Dtype dtype = random.one_in(2) ? Dtype::i32 : random.among(dtypes);
@@ -40,7 +40,7 @@ TEST_P(RandomMoves, EqualTheOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomMoves, testing::ValuesIn(batches()), [](const auto& test) {
-  return std::string(name_of(test.param.fabric)) + "_" + std::to_string(test.param.number);
+  return test.param.fabric->name() + "_" + std::to_string(test.param.number);
 });
 
 }  // namespace

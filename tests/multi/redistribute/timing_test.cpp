@@ -15,10 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Timing : public testing::TestWithParam<Fabric> {};
+class Timing : public testing::TestWithParam<const Fabric*> {};
 
-INSTANTIATE_TEST_SUITE_P(On, Timing, testing::Values(Fabric::thread, Fabric::shm),
-                         [](const auto& test) { return std::string(name_of(test.param)) + "_ranks"; });
+INSTANTIATE_TEST_SUITE_P(On, Timing, testing::ValuesIn(fabrics()),
+                         [](const auto& test) { return test.param->name() + "_ranks"; });
 
 // A rank overwrites its source as soon as its call returns: a reader that had not finished would see the next epoch.
 TEST_P(Timing, EarlyAndLateRanksSeeTheirEpoch) {

@@ -20,7 +20,7 @@ constexpr std::string_view kOften[] = {"barrier.epoch.rp", "barrier.credits-2.rp
 
 // A 16-bit sequence number would be used up.
 TEST_P(TwinCounters, SixtyFiveThousandCallsOnOneSignal) {
-  if (!is_thread() || ranks() > 2) return;
+  if (!traits().is_threads || ranks() > 2) return;
   run_worlds([](World& world) {
     for (const std::string_view name : kOften) {
       ProgramRun run(world, twin_program(name), {{"n", 1}});

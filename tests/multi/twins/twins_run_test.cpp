@@ -16,7 +16,7 @@ TEST_P(ProgramTwins, HandAndBuiltinGiveTheSame) {
   run_worlds([this](World& world) {
     for (const TwinPair& pair : twin_pairs()) {
       if (world.ranks() < least_ranks(pair)) continue;
-      if (is_of_ladder(pair) && is_thread()) continue;  // they run in a test of their own
+      if (is_of_ladder(pair) && traits().is_threads) continue;  // they run in a test of their own
       for (const Index n : {3, 5}) expect_twins(world, pair, sizes_of(pair, n), sizes_of(pair, n));
     }
   });
