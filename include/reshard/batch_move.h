@@ -7,7 +7,8 @@
 //   }
 //
 // A tensor goes by the name of its source. Ranks may list the tensors in any order: what moves where follows from the
-// names. See batch_plan.h for what is packed, and in how much memory.
+// names. See batch_plan.h for what is packed between hosts, and in how much memory; within one, where packing would
+// copy twice, nothing is.
 //
 // Thread rule: confined to the rank of its world, which must outlive it.
 #pragma once

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "reshard/executor.h"
@@ -26,12 +28,16 @@
 #include "reshard/layout.h"
 #include "reshard/plan.h"
 #include "reshard/tensor.h"
+#include "reshard/topology.h"
 
 namespace reshard {
 
 struct WorldOptions {
   // Of every collective call.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
+  // Decides how replicas are forwarded; the same on every rank. Without it, ranks of one host share memory and hosts
+  // are joined by one network, as the fabric says.
+  std::optional<Topology> topology = {};
 };
 
 class World {
@@ -49,11 +55,16 @@ class World {
 
   // Collective. Zeroed. Throws Error(invalid_argument) when the mesh names a rank that the world does not have.
   Tensor allocate(const Layout& layout, std::string name = "tensor");
+  // Collective. A tensor over memory of the caller that is there already: at least layout.local_bytes(rank) bytes,
+  // which keep what they hold, and must stay until the tensor is gone on all ranks and one more collective call has
+  // been made, or the world has ended. See Exposure for the two ways. Throws Error(invalid_argument) on all ranks when
+  // the memory of one is too short, or not aligned to its elements.
+  Tensor adopt(const Layout& layout, std::span<std::byte> memory, Exposure how, std::string name = "tensor");
   // Collective. Fills `target` with the elements of `source`; bytes of the target's buffer that belong to no element
   // keep their contents. When it returns the target is complete and the source may be changed. Planned on the first
-  // call with these layouts and options, then cached. Throws before a byte moves when shapes or dtypes differ, or the
-  // two are one tensor. Pending values are reduced as stages() says; a tensor between two stages, and the staging of
-  // its terms, are kept with what is cached.
+  // call with these layouts and options, then cached. What several ranks of a far host want crosses to it once. Throws
+  // before a byte moves when shapes or dtypes differ, or the two are one tensor. Pending values are reduced as stages()
+  // says; a tensor between two stages, and the staging of its terms, are kept with what is cached.
   Traffic move(const Tensor& source, Tensor& target, const PlanOptions& options = {});
   // Collective.
   void barrier();
@@ -70,6 +81,7 @@ class World {
   void together(const std::string& call, const std::function<void()>& prepare,
                 const std::function<void(Clock::time_point)>& act);
   void check_own(const Tensor& tensor) const;
+  const RankHosts& hosts() const;
   // Throws once the world cannot go on, which give_up() makes so.
   void check_whole(const std::string& call) const;
   void give_up(const std::string& why);

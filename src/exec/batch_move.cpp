@@ -73,7 +73,7 @@ BatchMove::BatchMove(World& world, const std::vector<Pair>& pairs, BatchOptions 
   }
   const auto prepare = [&] {
     if (fault) throw *fault;
-    executor_.emplace(batch_program(*plan_, world.rank(), world.ranks()), world.endpoint());
+    executor_.emplace(batch_program(*plan_, world.rank(), world.ranks(), world.hosts()), world.endpoint());
   };
   world.together(call, prepare, [&](Clock::time_point deadline) {
     Endpoint& endpoint = world.endpoint();

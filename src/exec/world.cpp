@@ -7,16 +7,11 @@
 #include "base/fail.h"
 #include "exec/call_check.h"
 #include "exec/released.h"
+#include "exec/stage.h"
 #include "exec/staging.h"
 
 namespace reshard {
 namespace {
-
-// A program of one stage, and the staging it needs on every rank.
-struct Stage {
-  Executor executor;
-  std::vector<Index> staging_bytes;
-};
 
 // A move as it runs: its stages, and the windows of the tensors between them.
 struct Move {
@@ -27,6 +22,16 @@ struct Move {
 std::string text_of(const PlanOptions& options) {
   return fmt::format("senders {} {} {} {}, staging {}", name_of(options.policy), options.ranks_per_host,
                      options.ranks_per_rack, options.rotation, options.staging_limit);
+}
+
+void check_memory(const Layout& layout, RankId rank, std::span<const std::byte> memory, const std::string& name) {
+  const Index needed = layout.local_bytes(rank);
+  if (static_cast<Index>(memory.size()) < needed)
+    fail(Code::invalid_argument, "tensor {}: {} takes {} bytes on rank {}, but the memory there has {}", name,
+         layout.text(), needed, rank.value(), memory.size());
+  if (reinterpret_cast<std::uintptr_t>(memory.data()) % static_cast<std::uintptr_t>(bytes_of(layout.dtype())) != 0)
+    fail(Code::invalid_argument, "tensor {}: its memory on rank {} is not aligned to the {} bytes of an element", name,
+         rank.value(), bytes_of(layout.dtype()));
 }
 
 Traffic operator+(const Traffic& a, const Traffic& b) {
@@ -46,6 +51,7 @@ struct World::State {
   State(Endpoint& e, WorldOptions o, Clock::time_point deadline)
       : endpoint(e),
         options(o),
+        map(e, options.topology),
         calls(e, deadline),
         ready(e.create_signal("ready", e.ranks(), deadline)),
         done(e.create_signal("done", e.ranks(), deadline)) {}
@@ -72,6 +78,9 @@ struct World::State {
   Move& move_for(const Tensor& source, const Tensor& target, const PlanOptions& plan, Clock::time_point deadline);
   Traffic run(Move& move, WindowId source, WindowId target, Clock::time_point deadline);
   void check_own(const Tensor& tensor) const;
+  void check_mesh(const Layout& layout, const std::string& name) const;
+  // Over a window that all ranks have just made.
+  Tensor tensor(const Layout& layout, const std::string& name, WindowId window);
   void check_whole(const std::string& call) const {
     if (!broken.empty())
       fail(Code::peer_lost, "{}: this world cannot go on since an earlier call failed: {}", call, broken);
@@ -79,6 +88,7 @@ struct World::State {
 
   Endpoint& endpoint;
   WorldOptions options;
+  HostMap map;
   CallCheck calls;
   // Shared by all programs of this world: `runs` grows on every rank with every move, and with every round of a
   // collective operation. A rank that has come further has passed all that others may wait for.
@@ -126,15 +136,13 @@ Move& World::State::move_for(const Tensor& source, const Tensor& target, const P
   Move move;
   const auto prepare = [&] {
     layouts = stages(source.layout(), target.layout());
-    for (std::size_t stage = 1; stage < layouts.size(); ++stage) {
-      const Program program =
-          redistribute_program(layouts[stage - 1], layouts[stage], endpoint.rank(), endpoint.ranks(), plan);
-      move.stages.push_back(
-          {Executor(program, endpoint), program.windows.size() > 2 ? program.windows[2].bytes : std::vector<Index>{}});
-    }
+    for (std::size_t stage = 1; stage < layouts.size(); ++stage)
+      move.stages.push_back(make_stage(layouts[stage - 1], layouts[stage], plan, map, endpoint));
   };
   prepare_together(prepare, deadline);
-  // Only once nothing can be refused any more: windows are made by all ranks together.
+  // Only once nothing can be refused any more: windows and signals are made by all ranks together.
+  for (Stage& stage : move.stages)
+    if (stage.arrival_slots > 0) stage.arrived = endpoint.create_signal("arrived", stage.arrival_slots, deadline);
   for (std::size_t stage = 1; stage + 1 < layouts.size(); ++stage)
     move.between.push_back(
         endpoint.create_window("between stages", layouts[stage].local_bytes(endpoint.rank()), deadline));
@@ -148,6 +156,7 @@ Traffic World::State::run(Move& move, WindowId source, WindowId target, Clock::t
     Binding binding{
         .windows = {k == 0 ? source : move.between[k - 1], k + 1 == move.stages.size() ? target : move.between[k]},
         .signals = {ready, done}};
+    if (stage.arrived) binding.signals.insert(binding.signals.begin() + 1, *stage.arrived);
     if (!stage.staging_bytes.empty())
       binding.windows.push_back(staging.window_of(stage.staging_bytes, endpoint, deadline));
     stage.executor.bind(std::move(binding));
@@ -160,6 +169,29 @@ Traffic World::State::run(Move& move, WindowId source, WindowId target, Clock::t
 void World::State::check_own(const Tensor& tensor) const {
   if (tensor.part_ != nullptr && tensor.part_->released == released) return;
   fail(Code::invalid_argument, "a tensor of another world, or one that was moved from, cannot take part in a move");
+}
+
+void World::State::check_mesh(const Layout& layout, const std::string& name) const {
+  if (layout.mesh().end_rank() <= RankId(endpoint.ranks())) return;
+  fail(Code::invalid_argument,
+       "tensor {}: {} names rank {}, but the world has {} ranks; start more ranks or move the mesh", name,
+       layout.text(), layout.mesh().end_rank().value() - 1, endpoint.ranks());
+}
+
+Tensor World::State::tensor(const Layout& layout, const std::string& name, WindowId window) {
+  released->expect_one_more();
+  const std::int64_t number = next_tensor++;
+  windows.emplace(number, window);
+  return Tensor({.name = name,
+                 .layout = layout,
+                 .layout_text = layout.text(),
+                 .rank = endpoint.rank(),
+                 .region = layout.region(endpoint.rank()),
+                 .storage = layout.storage(endpoint.rank()),
+                 .bytes = endpoint.memory(window),
+                 .window = window,
+                 .number = number,
+                 .released = released});
 }
 
 World::World(Endpoint& endpoint, WorldOptions options)
@@ -180,27 +212,23 @@ void World::barrier() {
 
 Tensor World::allocate(const Layout& layout, std::string name) {
   State& s = *state_;
-  const std::string text = layout.text();
-  return s.collective(fmt::format("allocate {} {}", name, text), [&](Clock::time_point deadline) {
-    if (layout.mesh().end_rank() > RankId(ranks())) {
-      fail(Code::invalid_argument,
-           "tensor {}: {} names rank {}, but the world has {} ranks; start more ranks or move the mesh", name, text,
-           layout.mesh().end_rank().value() - 1, ranks());
-    }
-    s.released->expect_one_more();
-    const WindowId window = s.endpoint.create_window(name, layout.local_bytes(rank()), deadline);
-    const std::int64_t number = s.next_tensor++;
-    s.windows.emplace(number, window);
-    return Tensor({.name = name,
-                   .layout = layout,
-                   .layout_text = text,
-                   .rank = rank(),
-                   .region = layout.region(rank()),
-                   .storage = layout.storage(rank()),
-                   .bytes = s.endpoint.memory(window),
-                   .window = window,
-                   .number = number,
-                   .released = s.released});
+  const std::string call = fmt::format("allocate {} {}", name, layout.text());
+  return s.collective(call, [&](Clock::time_point deadline) {
+    s.check_mesh(layout, name);
+    return s.tensor(layout, name, s.endpoint.create_window(name, layout.local_bytes(rank()), deadline));
+  });
+}
+
+Tensor World::adopt(const Layout& layout, std::span<std::byte> memory, Exposure how, std::string name) {
+  State& s = *state_;
+  const std::string call =
+      fmt::format("adopt {} {} {}", name, layout.text(), how == Exposure::shared ? "shared" : "in place");
+  return s.collective(call, [&](Clock::time_point deadline) {
+    s.check_mesh(layout, name);
+    // Memory may be right on one rank and wrong on another.
+    s.prepare_together([&] { check_memory(layout, rank(), memory, name); }, deadline);
+    const auto used = memory.first(static_cast<std::size_t>(layout.local_bytes(rank())));
+    return s.tensor(layout, name, s.endpoint.expose_window(name, used, how, deadline));
   });
 }
 
@@ -236,6 +264,8 @@ void World::together(const std::string& call, const std::function<void()>& prepa
     act(deadline);
   });
 }
+
+const RankHosts& World::hosts() const { return state_->map.hosts(); }
 
 void World::check_own(const Tensor& tensor) const { state_->check_own(tensor); }
 

@@ -5,6 +5,7 @@
 #include "kernel/nest.h"
 #include "kernel/rows.h"
 #include "kernel/stream.h"
+#include "reshard/kernel.h"
 
 namespace reshard {
 namespace {
@@ -73,5 +74,7 @@ void copy_strided(std::byte* target, const std::byte* source, const StridedCopy&
   (tiled ? run_tiled : run_loops)(nest.target, nest.source, nest.used(), nest.row_bytes, rows);
   if (stream) kernel::finish_streaming();
 }
+
+CopyKernel copy_kernel() { return copy_strided; }
 
 }  // namespace reshard
