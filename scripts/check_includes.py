@@ -31,7 +31,7 @@ PUBLIC = {
     "kernel": "kernel",
     "fabric": "fabric ranks thread_fabric shm_fabric exchange ucx_fabric mpi_fabric",
     "exec": "world batch_move executor tensor stamp program_run",
-    "collective": "collective tuning",
+    "collective": "collective collective_timing tuning",
     "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info topology_file",
     "convert": "convert",
 }

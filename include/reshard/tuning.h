@@ -31,7 +31,7 @@ struct TuningRow {
   CollectiveKind kind = CollectiveKind::all_to_all;
   Index ranks = 0;
   Index hosts = 1;
-  Index most_bytes = 0;  // of input per rank, own share included; the last row of its kind, ranks and hosts has no end
+  Index most_bytes = 0;  // of input or output per rank, whichever is more; the last row of a group has no end
   Algorithm algorithm = Algorithm::direct;
   friend bool operator==(const TuningRow&, const TuningRow&) = default;
 };

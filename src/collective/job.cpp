@@ -8,8 +8,10 @@ namespace reshard::collective {
 Index Job::hosts() const { return host_of.empty() ? 1 : 1 + *std::ranges::max_element(host_of); }
 
 Index Job::bytes_per_rank() const {
-  const double sum = std::accumulate(input_bytes.begin(), input_bytes.end(), 0.0);  // may pass 2^63
-  return static_cast<Index>(sum / static_cast<double>(ranks));
+  const auto sum = [](const std::vector<Index>& bytes) {
+    return std::accumulate(bytes.begin(), bytes.end(), 0.0);  // may pass 2^63
+  };
+  return static_cast<Index>(std::max(sum(input_bytes), sum(output_bytes)) / static_cast<double>(ranks));
 }
 
 Index Job::part_begin(RankId rank) const {

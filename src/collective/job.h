@@ -51,7 +51,7 @@ struct Job {
   bool is_pulled(RankId from, RankId to) const { return pulls && host(from) == host(to); }
   Index host(RankId rank) const { return host_of[static_cast<std::size_t>(rank.value())]; }
   Index hosts() const;
-  // That the table of algorithms goes by: what a rank sends, own share included, the mean over ranks.
+  // That the table of algorithms goes by: what a rank has or gets, whichever is more, as the mean over ranks.
   Index bytes_per_rank() const;
   // Of the part that a rank folds, in elements and from the beginning of the input.
   Index part_begin(RankId rank) const;

@@ -124,7 +124,7 @@ Algorithm Tuning::choose(CollectiveKind kind, Index ranks, Index hosts, Index by
 }
 
 std::string Tuning::text() const {
-  std::string text = "# operation, ranks, hosts, most bytes of input per rank, algorithm\n";
+  std::string text = "# operation, ranks, hosts, most bytes per rank, algorithm\n";
   for (const TuningRow& row : rows_) {
     const std::string bytes = row.most_bytes == kNoEnd ? "more" : fmt::format("{}", row.most_bytes);
     text += fmt::format("{} {} {} {} {}\n", name_of(row.kind), row.ranks, row.hosts, bytes, name_of(row.algorithm));
