@@ -5,6 +5,7 @@
 #include "kernel/nest.h"
 #include "kernel/rows.h"
 #include "kernel/stream.h"
+#include "kernel/transpose.h"
 #include "reshard/kernel.h"
 
 namespace reshard {
@@ -42,12 +43,17 @@ void run_tiles(std::byte* target, const std::byte* source, const Stride& outer, 
   }
 }
 
+// A nest whose last two loops are a transpose.
 void run_tiled(std::byte* target, const std::byte* source, std::span<const Stride> loops, Index row_bytes,
-               RowLoop rows) {
-  if (loops.size() == 2) return run_tiles(target, source, loops[0], loops[1], row_bytes, rows);
+               bool stream) {
   const Stride& loop = loops.front();
+  if (loops.size() == 2) {
+    if (kernel::is_transpose(loop, loops[1], row_bytes))
+      return kernel::transpose(target, source, loop, loops[1], row_bytes, stream);
+    return run_tiles(target, source, loop, loops[1], row_bytes, kernel::row_loop_for(row_bytes, false));
+  }
   for (Index i = 0; i < loop.count; ++i) {
-    run_tiled(target + i * loop.target_bytes, source + i * loop.source_bytes, loops.subspan(1), row_bytes, rows);
+    run_tiled(target + i * loop.target_bytes, source + i * loop.source_bytes, loops.subspan(1), row_bytes, stream);
   }
 }
 
@@ -67,14 +73,13 @@ void copy_strided(std::byte* target, const std::byte* source, const StridedCopy&
   Nest nest = kernel::simplified(target, source, copy);
   if (nest.row_bytes == 0) return;
   if (nest.depth == 0) nest.loops[nest.depth++] = {1, 0, 0};
-  const bool stream = kernel::kCanStream && nest.row_bytes >= kernel::kLeastStreamedRow &&
-                      std::max(nest.bytes(), copy.job_bytes) >= kernel::kLeastStreamedJob;
-  const RowLoop rows = kernel::row_loop_for(nest.row_bytes, stream);
-  const bool tiled = nest.row_bytes <= kLongestTiledRow && kernel::arrange_for_tiles(nest);
-  (tiled ? run_tiled : run_loops)(nest.target, nest.source, nest.used(), nest.row_bytes, rows);
+  const bool stream = kernel::kCanStream && std::max(nest.bytes(), copy.job_bytes) >= kernel::kLeastStreamedJob;
+  if (nest.row_bytes <= kLongestTiledRow && kernel::arrange_for_tiles(nest)) {
+    run_tiled(nest.target, nest.source, nest.used(), nest.row_bytes, stream);
+  } else {
+    run_loops(nest.target, nest.source, nest.used(), nest.row_bytes, kernel::row_loop_for(nest.row_bytes, stream));
+  }
   if (stream) kernel::finish_streaming();
 }
-
-CopyKernel copy_kernel() { return copy_strided; }
 
 }  // namespace reshard

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "every_instruction_set.h"
+
 namespace reshard {
 namespace {
 
@@ -169,10 +171,31 @@ TEST(CopyStrided, StreamedRowsAtEveryAlignment) {
   }
 }
 
-// 129 x 200 elements: whole tiles, and parts of tiles at both edges.
-TEST(CopyStrided, TransposesByTiles) {
-  for (Index element : {1, 2, 4, 8, 16}) {
-    const Index rows = 129, columns = 200;
+// Whole blocks of cache lines, parts of them at all edges, and too few for any; rows of the target that begin lines,
+// that all could, and that differ.
+TEST(CopyStrided, Transposes) {
+  for_every_instruction_set([] {
+    for (const Index element : {1, 2, 3, 4, 8, 16, 24})
+      for (const auto& [rows, columns] : {std::pair<Index, Index>{129, 200}, {64, 64}, {5, 300}, {301, 3}, {700, 40}})
+        for (const Index gap : {Index{0}, Index{1}, 64 - rows * element % 64})
+          for (const Index shift : {0, 1, 16, 40})
+            for (const Index job : {Index{0}, Index{1} << 30}) {
+              Case c{.loops = {{rows, columns * element + gap, element}, {columns, element, rows * element + gap}},
+                     .source_offset = shift,
+                     .target_offset = shift,
+                     .row_bytes = element};
+              c.source_size = static_cast<std::size_t>(shift + rows * (columns * element + gap) + 64);
+              c.target_size = static_cast<std::size_t>(shift + columns * (rows * element + gap) + 64);
+              c.job_bytes = job;
+              ASSERT_TRUE(copies_like_the_twin(c)) << "element " << element;
+            }
+  });
+}
+
+// Past the panels that are walked together.
+TEST(CopyStrided, TransposesMoreThanOnePanel) {
+  for (const Index element : {1, 4}) {
+    const Index rows = 1100, columns = 530;
     Case c{.loops = {{rows, columns * element, element}, {columns, element, rows * element}}, .row_bytes = element};
     c.source_size = c.target_size = static_cast<std::size_t>(rows * columns * element);
     ASSERT_TRUE(copies_like_the_twin(c));
