@@ -14,6 +14,16 @@ namespace {
 
 using End = RankOutcome::End;
 
+bool names(const std::string& message, const std::string& part) { return message.find(part) != message.npos; }
+
+// A peer's error says who was lost, and why as far as the fabric tells.
+void expect_told(const RankOutcome& outcome, const Traits& traits, RankId culprit, const std::string& why) {
+  EXPECT_EQ(outcome.end, End::threw);
+  EXPECT_EQ(outcome.code, Code::peer_lost);
+  EXPECT_TRUE(names(outcome.message, "lost rank " + std::to_string(culprit.value()))) << outcome.message;
+  EXPECT_TRUE(!traits.tells_causes || names(outcome.message, why)) << outcome.message;
+}
+
 class Failure : public EveryFabric {};
 RESHARD_ON_EVERY_FABRIC(Failure, {1, 2, 3, 4, 6, 7, 8});
 
@@ -30,8 +40,6 @@ class Death : public EveryFabric {
 };
 RESHARD_ON_FABRICS_WHERE(traits.may_die, Death, {2, 3, 7});
 
-bool names(const std::string& message, const std::string& part) { return message.find(part) != message.npos; }
-
 TEST_P(Failure, ARankThatThrowsEndsTheWaitsOfAll) {
   const RankId culprit(ranks() / 2);
   const auto body = [culprit](Endpoint& e) {
@@ -42,12 +50,10 @@ TEST_P(Failure, ARankThatThrowsEndsTheWaitsOfAll) {
   };
   const auto outcomes = try_run(body);
   for (Index r = 0; r < ranks(); ++r) {
-    EXPECT_EQ(outcomes[r].end, End::threw) << r;
-    EXPECT_EQ(outcomes[r].code, RankId(r) == culprit ? Code::corrupt : Code::peer_lost) << r;
-    EXPECT_TRUE(names(outcomes[r].message, "bad header in shard 3")) << outcomes[r].message;
-    EXPECT_TRUE(RankId(r) == culprit || names(outcomes[r].message, "lost rank " + std::to_string(culprit.value())))
-        << outcomes[r].message;
+    if (RankId(r) != culprit) expect_told(outcomes[r], traits(), culprit, "bad header in shard 3");
   }
+  EXPECT_EQ(outcomes[culprit.value()].code, Code::corrupt);
+  EXPECT_EQ(outcomes[culprit.value()].message, "bad header in shard 3");
   try {
     run(body);
     FAIL() << "nothing was thrown";
@@ -66,10 +72,7 @@ TEST_P(Failure, CheckPeersTellsOfALostRank) {
     if (e.rank() == culprit) throw Error(Code::corrupt, "gone");
     for (const auto end = in_time(); Clock::now() < end;) e.check_peers();
   });
-  for (Index r = 0; r + 1 < ranks(); ++r) {
-    EXPECT_EQ(outcomes[r].code, Code::peer_lost);
-    EXPECT_TRUE(names(outcomes[r].message, "lost rank " + std::to_string(culprit.value()))) << outcomes[r].message;
-  }
+  for (Index r = 0; r + 1 < ranks(); ++r) expect_told(outcomes[r], traits(), culprit, "gone");
 }
 
 TEST_P(Failure, OtherExceptionsArriveToo) {
@@ -101,11 +104,7 @@ TEST_P(Death, KilledRankIsNamedByAll) {
   const auto outcomes = try_run(body);
   EXPECT_EQ(outcomes.back().end, End::killed);
   EXPECT_EQ(outcomes.back().signal, SIGKILL);
-  for (Index r = 0; r + 1 < ranks(); ++r) {
-    EXPECT_EQ(outcomes[r].end, End::threw) << r;
-    EXPECT_EQ(outcomes[r].code, Code::peer_lost) << r;
-    EXPECT_TRUE(names(outcomes[r].message, name_of_last() + " (killed by signal 9)")) << outcomes[r].message;
-  }
+  for (Index r = 0; r + 1 < ranks(); ++r) expect_told(outcomes[r], traits(), last(), "(killed by signal 9)");
   try {
     run(body);
     FAIL() << "nothing was thrown";
@@ -125,8 +124,7 @@ TEST_P(Death, CrashedRankIsNamedByAll) {
     wait_in_vain(e, never, in_time());
   });
   EXPECT_EQ(outcomes.back().signal, SIGBUS);
-  EXPECT_TRUE(names(outcomes.front().message, "killed by signal " + std::to_string(SIGBUS)))
-      << outcomes.front().message;
+  expect_told(outcomes.front(), traits(), last(), "killed by signal " + std::to_string(SIGBUS));
 }
 
 TEST_P(Death, RankThatExitsInsideItsBodyIsLost) {
@@ -138,7 +136,7 @@ TEST_P(Death, RankThatExitsInsideItsBodyIsLost) {
   EXPECT_EQ(outcomes.back().end, End::exited);
   EXPECT_EQ(outcomes.back().exit_code, 3);
   EXPECT_EQ(outcomes.back().code, Code::peer_lost);
-  EXPECT_TRUE(names(outcomes.front().message, "exited with code 3")) << outcomes.front().message;
+  expect_told(outcomes.front(), traits(), last(), "exited with code 3");
 }
 
 // A stopped rank is not dead: the others time out, naming what they waited for, and it does not hold up the end.
