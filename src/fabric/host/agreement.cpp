@@ -12,6 +12,8 @@ std::string_view name_of(Collective call) {
   switch (call) {
     case Collective::none: return "nothing";
     case Collective::create_window: return "create_window";
+    case Collective::expose_shared: return "expose_window, shared";
+    case Collective::expose_in_place: return "expose_window, in place";
     case Collective::create_signal: return "create_signal";
     case Collective::destroy_window: return "destroy_window";
     case Collective::destroy_signal: return "destroy_signal";
@@ -48,6 +50,7 @@ std::vector<const Offer*> Agreement::agree(const CollectiveCall& call, Clock::ti
   mine.id = call.id;
   mine.size = call.size;
   mine.place = call.place;
+  mine.is_private = call.is_private;
   mine.name_bytes = call.name.size();
   mine.name_hash = std::hash<std::string_view>{}(call.name);
   store(mine.name, call.name);
@@ -60,7 +63,7 @@ std::vector<const Offer*> Agreement::agree(const CollectiveCall& call, Clock::ti
   return offers;
 }
 
-void Agreement::barrier(Clock::time_point deadline) { world_.barrier(rank_, ++barriers_, watch_, deadline); }
+void Agreement::barrier(Clock::time_point deadline) { world_.barrier(rank_, ++barriers_, duties_, deadline); }
 
 void Agreement::check(const std::vector<const Offer*>& offers) const {
   const Offer& first = *offers.front();

@@ -15,13 +15,14 @@ struct CollectiveCall {
   std::string_view name{};
   Index size = 0;
   std::uint64_t place = 0;
+  bool is_private = false;
   std::string_view failure{};
 };
 
 // The collective calls of one rank, in order.
 class Agreement {
  public:
-  Agreement(WorldState& world, RankId rank, Watch* watch) : world_(world), rank_(rank), watch_(watch) {}
+  Agreement(WorldState& world, RankId rank, const Duties& duties) : world_(world), rank_(rank), duties_(duties) {}
 
   // Returns when all ranks have made the call, with what each brought; valid until the next call but one.
   // Throws, on every rank the same: Error(invalid_argument) if calls, names or ids differ, Error(io) if a rank failed;
@@ -34,7 +35,7 @@ class Agreement {
 
   WorldState& world_;
   RankId rank_;
-  Watch* watch_;
+  Duties duties_;
   std::uint64_t barriers_ = 0;
   std::uint64_t calls_ = 0;
 };

@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "fabric/host/duties.h"
 #include "fabric/host/futex.h"
-#include "fabric/host/watch.h"
 
 namespace reshard::fabric {
 
@@ -31,18 +31,22 @@ inline void relax_core() {
 // sleeper it changes rings_ before it wakes, and a waiter that read rings_ before that does not fall asleep.
 class Doorbell {
  public:
-  // Returns whether ready() came true before the deadline. `ready` loads with seq_cst. `watch` may be null.
+  // Returns whether ready() came true before the deadline. `ready` loads with seq_cst.
   template <class Ready>
-  bool wait(const Ready& ready, Clock::time_point deadline, int spins, Watch* watch) {
+  bool wait(const Ready& ready, Clock::time_point deadline, int spins, const Duties& duties) {
+    const auto look = [&] {
+      if (duties.service != nullptr) duties.service->serve();
+      return ready();
+    };
     for (int i = 0; i < spins; ++i) {
-      if (ready()) return true;
+      if (look()) return true;
       relax_core();
     }
     for (int i = 0; i < kYields; ++i) {
-      if (ready()) return true;
+      if (look()) return true;
       sched_yield();
     }
-    return sleep(ready, deadline, watch);
+    return sleep(look, deadline, duties.watch);
   }
 
   // For whoever waits for rings and for something else too, and looks at both between calls: sleeps until rung or

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reshard/index.h"
+#include "reshard/fabric.h"
 
 namespace reshard::fabric {
 
@@ -16,6 +16,14 @@ class WindowStore {
   virtual std::byte* allocate(Index bytes) = 0;
   // Gives the memory back to the system. `bytes` as allocated.
   virtual void release(std::byte* memory, Index bytes) = 0;
+  // Memory of the caller as part of a window, with what it holds; see Exposure. Throws Error(io) when there is no room.
+  struct Exposed {
+    std::uint64_t place = 0;  // for find(); of private memory, the address
+    bool is_private = false;  // peers reach it by PrivateMemory
+  };
+  virtual Exposed expose(std::span<std::byte> memory, Exposure how) = 0;
+  // The memory is the caller's alone again, with what it holds.
+  virtual void conceal(std::span<std::byte> memory, const Exposed& exposed) = 0;
   // Memory of this store as a number that says the same to every rank, and what that number of `owner`'s store means
   // here: processes may see one memory at different addresses.
   virtual std::uint64_t place_of(const std::byte* memory) const = 0;

@@ -88,7 +88,7 @@ void WorldState::mark_lost(RankId rank) {
 }
 
 // Counters only grow, so that no rank can mistake one barrier for the next.
-void WorldState::barrier(RankId rank, std::uint64_t epoch, Watch* watch, Clock::time_point deadline) {
+void WorldState::barrier(RankId rank, std::uint64_t epoch, const Duties& duties, Clock::time_point deadline) {
   this->rank(rank).arrivals.store(epoch, std::memory_order_relaxed);  // read only for the error message
   const auto all = static_cast<std::uint64_t>(ranks_) * epoch;
   // The last to arrive acquires what all others did before they arrived, and releases it to them by released_.
@@ -99,8 +99,21 @@ void WorldState::barrier(RankId rank, std::uint64_t epoch, Watch* watch, Clock::
   }
   const auto released = [&] { return released_.load(std::memory_order_seq_cst) >= epoch; };
   const auto ready = [&] { return released() || lost() >= 0; };
-  barrier_bell_.wait(ready, deadline, spins_, watch);
+  barrier_bell_.wait(ready, deadline, spins_, duties);
   if (!released()) barrier_failed(rank, epoch);
+}
+
+void WorldState::call(RankId rank) {
+  this->rank(rank).bell.ring_sleepers();
+  barrier_bell_.ring_sleepers();
+  for (Index r = 0; r < ranks_; ++r) states()[r].accumulating.ring_sleepers();
+}
+
+void WorldState::leave(RankId rank, bool shall_stay, const Duties& duties, Clock::time_point deadline) {
+  left_.fetch_add(1, std::memory_order_seq_cst);  // pairs with the load below
+  for (Index r = 0; r < ranks_; ++r) states()[r].bell.ring_sleepers();
+  const auto ready = [&] { return left_.load(std::memory_order_seq_cst) == ranks_ || lost() >= 0; };
+  if (shall_stay) this->rank(rank).bell.wait(ready, deadline, spins_, duties);
 }
 
 void WorldState::barrier_failed(RankId rank, std::uint64_t epoch) const {

@@ -2,6 +2,8 @@
 // fate of each rank. Lies in memory that all ranks see, be it at different addresses: it holds no pointer.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -11,12 +13,19 @@
 
 #include "fabric/host/doorbell.h"
 #include "fabric/host/gate.h"
-#include "fabric/host/watch.h"
 #include "reshard/ranks.h"
 
 namespace reshard::fabric {
 
-enum class Collective : std::uint32_t { none, create_window, create_signal, destroy_window, destroy_signal };
+enum class Collective : std::uint32_t {
+  none,
+  create_window,
+  expose_shared,
+  expose_in_place,
+  create_signal,
+  destroy_window,
+  destroy_signal
+};
 
 // What one rank brings to a collective call, for the others to compare and use. Plain data: the barrier orders it.
 struct Offer {
@@ -28,6 +37,7 @@ struct Offer {
   std::int32_t id = -1;
   Index size = 0;           // bytes of a window, slots of a signal
   std::uint64_t place = 0;  // of this rank's part; see WindowStore::find
+  bool is_private = false;  // peers reach it by PrivateMemory
   std::uint64_t name_bytes = 0;
   std::uint64_t name_hash = 0;
   std::array<char, kNameShown> name{};        // may be cut: name_bytes and name_hash tell
@@ -53,6 +63,8 @@ struct alignas(64) RankState {
   alignas(64) std::atomic<std::uint64_t> arrivals{0};  // barriers this rank has entered
   alignas(64) Gate accumulating;                       // into windows of this rank
   Index name = 0;                                      // what errors call this rank
+  std::atomic<pid_t> process{0};  // where ranks are processes: set before the first collective call
+  alignas(64) std::atomic<std::uint64_t> requests{0};  // for this rank to serve, counted by those who ask
   std::array<Offer, 2> offers;                         // collective call n uses n % 2
   Fate fate;
 };
@@ -84,7 +96,13 @@ class alignas(64) WorldState {
   std::optional<RankOutcome> outcome(RankId rank) const;
 
   // Enters the barrier as its `epoch`-th (from 1). Throws Error(timeout) that names who is missing, Error(peer_lost).
-  void barrier(RankId rank, std::uint64_t epoch, Watch* watch, Clock::time_point deadline);
+  void barrier(RankId rank, std::uint64_t epoch, const Duties& duties, Clock::time_point deadline);
+
+  // Wakes a rank wherever it waits, to serve.
+  void call(RankId rank);
+  // Says that `rank` asks for nothing more and, if it shall stay, serves until no rank does, one is lost, or the
+  // deadline has passed.
+  void leave(RankId rank, bool shall_stay, const Duties& duties, Clock::time_point deadline);
 
  private:
   explicit WorldState(Index ranks);
@@ -96,6 +114,7 @@ class alignas(64) WorldState {
   const Index ranks_;
   const int spins_;
   std::atomic<Index> lost_{-1};
+  std::atomic<Index> left_{0};
   alignas(64) std::atomic<std::uint64_t> arrived_{0};   // arrivals of all ranks at all barriers
   alignas(64) std::atomic<std::uint64_t> released_{0};  // barriers that are complete
   Doorbell barrier_bell_;

@@ -1,5 +1,5 @@
-// The memory of a world of processes: one file per rank, mapped by all. In the first file the world's state comes
-// first; in each, the same number of bytes further on, the slice for the windows of its rank.
+// The memory of a world of processes: one file per rank, mapped by all. Each begins with bytes for the state of the
+// world (front.h says which); the rest is the slice for the windows of its rank.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,6 @@ class Arena {
   // Of files that ranks have made apart, in the order of ranks.
   Arena(std::vector<MemoryFile> files, Index state_bytes);
 
-  std::byte* state() { return files_.front().base(); }
   std::span<std::byte> slice(RankId rank);
   const MemoryFile& file(RankId rank) const { return files_[static_cast<std::size_t>(rank.value())]; }
   // Of a rank's slice: frees the memory of whole pages; they read as zero afterwards.

@@ -11,34 +11,34 @@
 #include "base/fail.h"
 #include "fabric/host/host_endpoint.h"
 #include "fabric/shm/arena.h"
+#include "fabric/shm/front.h"
 #include "fabric/shm/peer_watch.h"
 #include "fabric/shm/slice_store.h"
 
 namespace reshard::fabric {
 namespace {
 
-// Lies at the beginning of each file: whoever opens it sees that it is the right one.
-struct alignas(64) FileMark {
-  std::uint64_t nonce = 0;
-};
+constexpr std::chrono::seconds kPatience{30};  // of leaving
 
 // What a process tells of its memory. `failure` non-empty: it has none, and why.
 struct Invitation {
   pid_t process = -1;
   int descriptor = -1;
   Index bytes = 0;
-  std::uint64_t nonce = 0;
+  std::uint64_t mark = 0;           // the file begins with it
+  std::uintptr_t private_mark = 0;  // where it also lies, in memory that is not shared
   std::string failure{};
 };
 
 std::string write(const Invitation& mine) {
-  return fmt::format("{} {} {} {} {}", mine.process, mine.descriptor, mine.bytes, mine.nonce, mine.failure);
+  return fmt::format("{} {} {} {} {} {}", mine.process, mine.descriptor, mine.bytes, mine.mark, mine.private_mark,
+                     mine.failure);
 }
 
 Invitation read_invitation(RankId rank, const std::string& text) {
   std::istringstream in(text);
   Invitation it;
-  if (!(in >> it.process >> it.descriptor >> it.bytes >> it.nonce)) {
+  if (!(in >> it.process >> it.descriptor >> it.bytes >> it.mark >> it.private_mark)) {
     fail(Code::corrupt, "rank {}: \"{}\" is no invitation to shared memory", rank.value(), text);
   }
   in.get();
@@ -53,15 +53,26 @@ std::uint64_t random_number() {
   fail(Code::io, "cannot get a random number: {}", std::strerror(errno));
 }
 
-FileMark& mark_of(const MemoryFile& file) { return *reinterpret_cast<FileMark*>(file.base()); }
+bool can_copy_from(const Invitation& it) {
+  std::uint64_t read = 0;
+  const iovec here{&read, sizeof read};
+  const iovec there{reinterpret_cast<void*>(it.private_mark), sizeof read};
+  return ::process_vm_readv(it.process, &here, 1, &there, 1, 0) == sizeof read && read == it.mark;
+}
 
-// Collective. Throws what any of them failed with, on all.
-void agree(const HostRank& host, const Exchange& exchange, const std::string& failure, Clock::time_point deadline) {
-  const auto failures = exchange(failure, deadline);
-  for (std::size_t r = 0; r < failures.size(); ++r) {
-    if (failures[r].empty()) continue;
-    fail(Code::io, "rank {} cannot share memory with the ranks of its host: {}", host.ranks[r].value(), failures[r]);
+constexpr std::string_view kByKernel = "kernel copies";
+constexpr std::string_view kByOwner = "owner copies";
+
+// Collective. Throws what any of them failed with, on all; else, whether all can copy by the kernel.
+bool agree(const HostRank& host, const Exchange& exchange, std::string_view mine, Clock::time_point deadline) {
+  bool by_kernel = true;
+  const auto all = exchange(mine, deadline);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    by_kernel = by_kernel && all[r] == kByKernel;
+    if (all[r] == kByKernel || all[r] == kByOwner) continue;
+    fail(Code::io, "rank {} cannot share memory with the ranks of its host: {}", host.ranks[r].value(), all[r]);
   }
+  return by_kernel;
 }
 
 // The steps of joining. Between them lie the exchanges, to which every rank comes even when it has failed.
@@ -70,15 +81,16 @@ class Joining {
   Joining(const HostRank& host, Index window_space)
       : host_(host),
         here_(static_cast<Index>(host.here)),
-        front_bytes_(static_cast<Index>(sizeof(FileMark) + WorldState::bytes_for(count()))),
+        by_kernel_(host.kernel_copies && allow_kernel_copies()),
         watch_(std::make_unique<PeerWatch>(here_)) {
     try {
       // As many as will be mapped, to see that there is address space for them.
-      auto files = make_files(count(), front_bytes_, window_space);
+      auto files = make_files(count(), Front::bytes(count()), window_space);
       own_.push_back(std::move(files.front()));
-      mine_ = {::getpid(), own_.front().descriptor(), own_.front().bytes(), random_number()};
-      mark_of(own_.front()).nonce = mine_.nonce;
-      if (host.here == 0) WorldState::construct(own_.front().base() + sizeof(FileMark), host.ranks);
+      mine_ = {::getpid(), own_.front().descriptor(), own_.front().bytes(), random_number(),
+               reinterpret_cast<std::uintptr_t>(&mine_.mark)};
+      Front& front = Front::construct(own_.front().base(), count(), mine_.mark);
+      if (host.here == 0) WorldState::construct(front.world(), host.ranks);
     } catch (const Error& error) {
       mine_.failure = error.what();
     }
@@ -86,7 +98,7 @@ class Joining {
 
   std::string invitation() const { return write(mine_); }
 
-  // Why it failed; nothing if it did not.
+  // How this rank can reach the others' private memory, or why it cannot join.
   std::string open(const std::vector<std::string>& invitations) {
     try {
       std::vector<MemoryFile> files;
@@ -98,20 +110,22 @@ class Joining {
         } else {
           files.emplace_back(it.process, it.descriptor, it.bytes);
         }
-        if (mark_of(files.back()).nonce != it.nonce) {
+        if (Front::of(files.back().base()).mark() != it.mark) {
           fail(Code::io, "process {} is not rank {}: ranks of one host need one view of /proc", it.process,
                host_.ranks[r].value());
         }
+        by_kernel_ = by_kernel_ && can_copy_from(it);
       }
-      arena_ = std::make_unique<Arena>(std::move(files), front_bytes_);
+      arena_ = std::make_unique<Arena>(std::move(files), Front::bytes(count()));
       watch_->record_in(world());
+      world().rank(here_).process.store(::getpid(), std::memory_order_relaxed);  // read after a collective call
     } catch (const Error& error) {
       return error.what();
     }
-    return {};
+    return std::string(by_kernel_ ? kByKernel : kByOwner);
   }
 
-  WorldState& world() { return *reinterpret_cast<WorldState*>(arena_->state() + sizeof(FileMark)); }
+  WorldState& world() { return *reinterpret_cast<WorldState*>(Front::of(arena_->file(RankId(0)).base()).world()); }
   std::unique_ptr<Arena> take_arena() { return std::move(arena_); }
   std::unique_ptr<PeerWatch> take_watch() { return std::move(watch_); }
 
@@ -120,7 +134,7 @@ class Joining {
 
   const HostRank& host_;
   RankId here_;
-  Index front_bytes_;
+  bool by_kernel_;
   std::vector<MemoryFile> own_;  // one, until it is part of the arena
   Invitation mine_;
   std::unique_ptr<PeerWatch> watch_;
@@ -130,18 +144,21 @@ class Joining {
 class Joined final : public JoinedHost {
  public:
   Joined(WorldState& world, RankId here, std::unique_ptr<Arena> arena, std::unique_ptr<PeerWatch> watch,
-         CopyKernel copy)
+         CopyKernel copy, bool by_kernel)
       : world_(world),
         here_(here),
         arena_(std::move(arena)),
         watch_(std::move(watch)),
         store_(*arena_, here),
-        endpoint_(world, here, store_, copy, watch_.get()) {}
+        private_memory_(private_memory(by_kernel, world, here, *arena_, watch_.get())),
+        endpoint_({world, here, store_, copy, private_memory_.get(), watch_.get()}) {}
 
   // Left because of an exception, it counts as failed, so that nobody waits for it.
   ~Joined() override {
     RankOutcome outcome;
-    if (std::uncaught_exceptions() > exceptions_) {
+    const bool is_thrown = std::uncaught_exceptions() > exceptions_;
+    if (!is_thrown) endpoint_.leave(Clock::now() + kPatience);
+    if (is_thrown) {
       outcome = {.end = RankOutcome::End::threw, .code = Code::peer_lost, .message = "it has left after an exception"};
     }
     world_.record(here_, outcome);
@@ -160,6 +177,7 @@ class Joined final : public JoinedHost {
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<PeerWatch> watch_;
   SliceStore store_;
+  std::unique_ptr<PrivateMemory> private_memory_;
   HostEndpoint endpoint_;
   Doorbell::Heard heard_;
   int exceptions_ = std::uncaught_exceptions();
@@ -173,11 +191,11 @@ std::unique_ptr<JoinedHost> JoinedHost::join(const HostRank& host, const Exchang
     fail(Code::invalid_argument, "number {} is not one of the host's {} ranks", host.here, host.ranks.size());
   }
   Joining joining(host, window_space);
-  const std::string failure = joining.open(exchange(joining.invitation(), deadline));
-  agree(host, exchange, failure, deadline);
+  const std::string mine = joining.open(exchange(joining.invitation(), deadline));
+  const bool by_kernel = agree(host, exchange, mine, deadline);
   WorldState& world = joining.world();
   return std::make_unique<Joined>(world, RankId(static_cast<Index>(host.here)), joining.take_arena(),
-                                  joining.take_watch(), copy);
+                                  joining.take_watch(), copy, by_kernel);
 }
 
 }  // namespace reshard::fabric

@@ -13,6 +13,7 @@ namespace reshard::fabric {
 struct HostRank {
   std::vector<RankId> ranks;  // of this host, ascending: numbers in the whole world
   std::size_t here = 0;       // which of them this process is
+  bool kernel_copies = true;  // as RunOptions::kernel_copies
 };
 
 // The shared memory has no name and is gone with the last process, however it ends. A rank of the host that dies is

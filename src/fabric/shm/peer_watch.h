@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "fabric/host/watch.h"
+#include "fabric/host/duties.h"
 #include "fabric/host/world_state.h"
 
 namespace reshard::fabric {

@@ -10,6 +10,7 @@
 #include "fabric/host/outcome.h"
 #include "fabric/shm/arena.h"
 #include "fabric/shm/children.h"
+#include "fabric/shm/front.h"
 #include "fabric/shm/slice_store.h"
 
 namespace reshard {
@@ -17,6 +18,7 @@ namespace {
 
 using fabric::Arena;
 using fabric::Children;
+using fabric::Front;
 using fabric::HostEndpoint;
 using fabric::SliceStore;
 using fabric::WorldState;
@@ -34,9 +36,13 @@ void flush_output() {
                            const RunOptions& options) {
   RankOutcome outcome;
   try {
+    world.rank(rank).process.store(::getpid(), std::memory_order_relaxed);  // read after a collective call
     SliceStore store(arena, rank);
-    HostEndpoint endpoint(world, rank, store, options.copy);
+    const bool by_kernel = options.kernel_copies && fabric::allow_kernel_copies();
+    const auto private_memory = fabric::private_memory(by_kernel, world, rank, arena, nullptr);
+    HostEndpoint endpoint({world, rank, store, options.copy, private_memory.get()});
     body(endpoint);
+    endpoint.leave(Clock::time_point::max());
   } catch (...) {
     outcome = fabric::outcome_of_exception(rank);
   }
@@ -52,8 +58,9 @@ std::vector<RankOutcome> try_processes(Index ranks, const RankBody& body, const 
   if (options.window_space < 1) {
     fail(Code::invalid_argument, "window_space of {} bytes: windows need some", options.window_space);
   }
-  Arena arena(ranks, static_cast<Index>(WorldState::bytes_for(ranks)), options.window_space);
-  WorldState& world = *WorldState::construct(arena.state(), ranks);
+  Arena arena(ranks, Front::bytes(ranks), options.window_space);
+  for (Index r = 0; r < ranks; ++r) Front::construct(arena.file(RankId(r)).base(), ranks, 0);
+  WorldState& world = *WorldState::construct(Front::of(arena.file(RankId(0)).base()).world(), ranks);
   Children children(world);
   flush_output();
   for (Index r = 0; r < ranks; ++r) {

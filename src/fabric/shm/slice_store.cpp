@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "fabric/shm/shared_pages.h"
 
 namespace reshard::fabric {
 
@@ -37,6 +38,31 @@ void SliceStore::release(std::byte* memory, Index bytes) {
   const Index whole = round_to_pages(bytes);
   arena_.discard(rank_, memory, whole);
   give_back(memory - slice_.data(), whole);
+}
+
+SliceStore::Exposed SliceStore::expose(std::span<std::byte> memory, Exposure how) {
+  if (memory.empty()) return {};
+  const auto pages = pages_of(memory);
+  if (how == Exposure::in_place || !are_replaceable(pages)) {
+    return {.place = reinterpret_cast<std::uintptr_t>(memory.data()), .is_private = true};
+  }
+  const auto bytes = static_cast<Index>(pages.size());
+  std::byte* const piece = allocate(bytes);
+  const MemoryFile& file = arena_.file(rank_);
+  try {
+    share_pages(pages, piece, file.descriptor(), piece - file.base());
+  } catch (...) {
+    release(piece, bytes);
+    throw;
+  }
+  return {.place = place_of(piece) + static_cast<std::uint64_t>(memory.data() - pages.data())};
+}
+
+void SliceStore::conceal(std::span<std::byte> memory, const Exposed& exposed) {
+  if (memory.empty() || exposed.is_private) return;
+  const auto pages = pages_of(memory);
+  unshare_pages(pages);
+  release(find(rank_, exposed.place) - (memory.data() - pages.data()), static_cast<Index>(pages.size()));
 }
 
 std::uint64_t SliceStore::place_of(const std::byte* memory) const {

@@ -16,6 +16,10 @@ class SliceStore final : public WindowStore {
 
   std::byte* allocate(Index bytes) override;
   void release(std::byte* memory, Index bytes) override;
+  // Memory that shares a page with what is shared already, that belongs to a file, or that lies on the caller's stack
+  // is exposed in place whatever `how` says.
+  Exposed expose(std::span<std::byte> memory, Exposure how) override;
+  void conceal(std::span<std::byte> memory, const Exposed& exposed) override;
   std::uint64_t place_of(const std::byte* memory) const override;
   std::byte* find(RankId owner, std::uint64_t place) const override { return arena_.slice(owner).data() + place; }
 

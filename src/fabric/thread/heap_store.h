@@ -19,6 +19,9 @@ class HeapStore final : public WindowStore {
 
   std::byte* allocate(Index bytes) override;
   void release(std::byte* memory, Index bytes) override;
+  // All memory is that of one process.
+  Exposed expose(std::span<std::byte> memory, Exposure) override { return {.place = place_of(memory.data())}; }
+  void conceal(std::span<std::byte>, const Exposed&) override {}
   std::uint64_t place_of(const std::byte* memory) const override { return reinterpret_cast<std::uintptr_t>(memory); }
   std::byte* find(RankId, std::uint64_t place) const override { return reinterpret_cast<std::byte*>(place); }
 

@@ -29,7 +29,8 @@ struct ThreadWorld {
         thrown(static_cast<std::size_t>(ranks)) {
     for (Index r = 0; r < ranks; ++r) {
       stores.push_back(std::make_unique<HeapStore>());
-      endpoints.push_back(std::make_unique<HostEndpoint>(state, RankId(r), *stores.back(), options.copy));
+      endpoints.push_back(std::make_unique<HostEndpoint>(
+          fabric::HostMeans{.world = state, .rank = RankId(r), .store = *stores.back(), .copy = options.copy}));
     }
   }
 
