@@ -94,12 +94,12 @@ INSTANTIATE_TEST_SUITE_P(Cases, Redistribute,
                            return std::get<0>(test.param)->name() + "_" + std::get<1>(test.param).name;
                          });
 
-class EveryFabric : public testing::TestWithParam<const Fabric*> {
+class CaseOnEveryFabric : public testing::TestWithParam<const Fabric*> {
  protected:
   void run(Index ranks, const std::function<void(World&)>& body) { run_ranks(GetParam(), ranks, body); }
 };
 
-INSTANTIATE_TEST_SUITE_P(On, EveryFabric, testing::ValuesIn(fabrics()),
+INSTANTIATE_TEST_SUITE_P(On, CaseOnEveryFabric, testing::ValuesIn(fabrics()),
                          [](const auto& test) { return test.param->name() + "_ranks"; });
 
 void expect(World& world, bool condition, const std::string& what) {
@@ -107,7 +107,7 @@ void expect(World& world, bool condition, const std::string& what) {
 }
 
 // The true vocabulary of a published 14B model, there and back.
-TEST_P(EveryFabric, A6VocabularySurvivesARoundTrip) {
+TEST_P(CaseOnEveryFabric, A6VocabularySurvivesARoundTrip) {
   run(8, [](World& world) {
     const Layout eight = layout("i32[151665,8] on (x=8) {0: x}");
     Tensor a = world.allocate(eight);
@@ -122,7 +122,7 @@ TEST_P(EveryFabric, A6VocabularySurvivesARoundTrip) {
   });
 }
 
-TEST_P(EveryFabric, A3StridesFollowTheLocalShape) {
+TEST_P(CaseOnEveryFabric, A3StridesFollowTheLocalShape) {
   run(2, [](World& world) {
     const Tensor a = world.allocate(layout("i32[3,9] on (x=2) {1: x}"));
     const Index columns = world.rank() == RankId(0) ? 5 : 4;
@@ -131,26 +131,26 @@ TEST_P(EveryFabric, A3StridesFollowTheLocalShape) {
   });
 }
 
-TEST_P(EveryFabric, B4OnlyTheTwoMiddleRanksSwap) {
+TEST_P(CaseOnEveryFabric, B4OnlyTheTwoMiddleRanksSwap) {
   run(4, [](World& world) {
     const Traffic traffic = expect_redistribute(world, layout("i32[4,4] on (a=2, b=2) {0: b a}"),
                                                 layout("i32[4,4] on (a=2, b=2) {0: a b}"));
     const bool middle = world.rank() == RankId(1) || world.rank() == RankId(2);
-    expect(world, traffic.gets == (middle ? 1 : 0), "wrong number of messages");
-    expect(world, traffic.bytes_got == (middle ? 16 : 0), "wrong number of bytes");
+    expect(world, traffic.gets + traffic.puts == (middle ? 1 : 0), "wrong number of messages");
+    expect(world, traffic.bytes_got + traffic.bytes_put == (middle ? 16 : 0), "wrong number of bytes");
   });
 }
 
-TEST_P(EveryFabric, B6EqualLayoutsSendNothing) {
+TEST_P(CaseOnEveryFabric, B6EqualLayoutsSendNothing) {
   run(4, [](World& world) {
     const Layout l = layout("i32[8,6] on (x=4) {1: x}");
     const Traffic traffic = expect_redistribute(world, l, l);
-    expect(world, traffic.gets == 0 && traffic.bytes_got == 0 && traffic.waits == 0, "something was sent");
+    expect(world, traffic.gets == 0 && traffic.puts == 0 && traffic.waits == 0, "something was sent");
   });
 }
 
 // Orders of both sides and a transpose compose, in all eight combinations.
-TEST_P(EveryFabric, E5OrdersAndTransposeCompose) {
+TEST_P(CaseOnEveryFabric, E5OrdersAndTransposeCompose) {
   run(2, [](World& world) {
     for (const char* source_order : {"", " order(1,0)"}) {
       for (const char* target_order : {"", " order(1,0)"}) {
@@ -165,7 +165,7 @@ TEST_P(EveryFabric, E5OrdersAndTransposeCompose) {
 }
 
 // Rank 2 sends nothing, nobody sends to rank 3, and then all of it goes back: all four take part and end.
-TEST_P(EveryFabric, C6RanksWithoutRowsTakePartInBothSteps) {
+TEST_P(CaseOnEveryFabric, C6RanksWithoutRowsTakePartInBothSteps) {
   const Layout held = layout("i32[24,16] on (r=4) {0: r:sizes[8,10,0,6]}");
   const Layout wanted = layout("i32[24,16] on (r=4) {0: r:sizes[3,12,9,0]}");
   run(4, [=](World& world) {
@@ -183,7 +183,7 @@ TEST_P(EveryFabric, C6RanksWithoutRowsTakePartInBothSteps) {
 }
 
 // A rank without elements has no memory to offer; neither end looks at what it would have been.
-TEST_P(EveryFabric, C8BuffersOfNothingAreNotLookedAt) {
+TEST_P(CaseOnEveryFabric, C8BuffersOfNothingAreNotLookedAt) {
   run(3, [](World& world) {
     Tensor source = world.allocate(layout("i32[5] on (r=3) {0: r:sizes[2,3,0]}"), "source");
     Tensor target = world.allocate(layout("i32[5] on (r=3) {0: r:sizes[0,0,5]}"), "target");
@@ -195,7 +195,7 @@ TEST_P(EveryFabric, C8BuffersOfNothingAreNotLookedAt) {
   });
 }
 
-TEST_P(EveryFabric, H1LargeShardsSwap) {
+TEST_P(CaseOnEveryFabric, H1LargeShardsSwap) {
   run(2, [](World& world) {
     Tensor a = world.allocate(layout("i64[16777216] on (x=2) {0: x}"));
     stamp(a, 5);
@@ -205,7 +205,7 @@ TEST_P(EveryFabric, H1LargeShardsSwap) {
   });
 }
 
-TEST_P(EveryFabric, DisagreementIsTheSameErrorEverywhere) {
+TEST_P(CaseOnEveryFabric, DisagreementIsTheSameErrorEverywhere) {
   run(4, [](World& world) {
     Tensor a = world.allocate(layout("f32[8,8] on (r=4) {0: r}"));
     const bool odd = world.rank() == RankId(3);
