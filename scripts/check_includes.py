@@ -29,7 +29,7 @@ PUBLIC = {
     "program": "program batch_program multicast_program expression symbolic builder program_text unroll lower check "
                "simulate program_verify replay",
     "kernel": "kernel",
-    "fabric": "fabric ranks thread_fabric shm_fabric exchange ucx_fabric mpi_fabric",
+    "fabric": "fabric ranks thread_fabric shm_fabric exchange ucx_fabric mpi_fabric wrap",
     "exec": "world batch_move executor tensor stamp program_run",
     "collective": "collective collective_timing tuning",
     "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info topology_file",
