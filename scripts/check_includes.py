@@ -48,6 +48,7 @@ THIRD_PARTY = {
     "hwy": {"src/kernel"},
     "ucp": {"src/fabric/ucx"},
     "ucs": {"src/fabric/ucx"},
+    "gloo": {"bench/contest"},
 }
 # Public headers of a third party's users: what they include beside the standard library.
 PUBLIC_THIRD_PARTY = {
