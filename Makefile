@@ -25,8 +25,9 @@ run: build ## Re-lay a real model between two meshes and back, every byte verifi
 	@scripts/install_deps.sh python3-pip || echo 'without pip, the model that comes in a Python package is left out'
 	@scripts/run_demo.sh
 
-bench: deps ## Run the benchmarks (release build)
-	@scripts/run_bench.sh $(JOBS)
+bench: deps ## Race Open MPI, MPICH, gloo and others, and run the benchmarks; BENCH="--jobs a,b --rounds 9 --quick"
+	@scripts/install_deps.sh bench || echo 'peers that are not installed are left out'
+	@scripts/run_bench.sh $(JOBS) $(BENCH)
 
 asan: deps ## Tests under the address and undefined-behaviour sanitizers
 	@scripts/lane.sh test asan $(JOBS)
