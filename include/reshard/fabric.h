@@ -35,9 +35,9 @@ using Clock = std::chrono::steady_clock;
 struct Capabilities {
   bool load_store = false;  // windows of the peers on one's own host (host_of) are memory of this process
   bool host_memory = true;
-  bool needs_service = false;  // what peers ask for is done only while this rank is inside the fabric
+  bool needs_service = false;   // what peers ask for is done only while this rank is inside the fabric
   bool exposes_private = true;  // expose_window takes memory that stays private
-  Index max_message = 0;  // bytes per put or get; 0 = no limit
+  Index max_message = 0;        // bytes per put or get; 0 = no limit
 };
 
 // How memory that exists already becomes a window.
@@ -77,7 +77,8 @@ class Endpoint {
   // `how` must agree on all ranks. The memory must stay until the window is destroyed or the world has ended.
   virtual WindowId expose_window(std::string_view name, std::span<std::byte> memory, Exposure how,
                                  Clock::time_point deadline) = 0;
-  // Collective: return when no rank can reach the window or signal any more; its memory goes back to the system.
+  // Collective: return when no rank can reach the window or signal any more; its memory goes back to the system,
+  // or is kept for later windows.
   virtual void destroy_window(WindowId window, Clock::time_point deadline) = 0;
   virtual void destroy_signal(SignalId signal, Clock::time_point deadline) = 0;
 

@@ -14,7 +14,7 @@ class WindowStore {
   // Zeroed, present in memory, 64-byte aligned. Null for 0 bytes.
   // Throws Error(io) when there is no room.
   virtual std::byte* allocate(Index bytes) = 0;
-  // Gives the memory back to the system. `bytes` as allocated.
+  // The memory goes back to the system, or is kept for what is allocated later. `bytes` as allocated.
   virtual void release(std::byte* memory, Index bytes) = 0;
   // Memory of the caller as part of a window, with what it holds; see Exposure. Throws Error(io) when there is no room.
   struct Exposed {

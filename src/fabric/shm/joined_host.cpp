@@ -149,7 +149,7 @@ class Joined final : public JoinedHost {
         here_(here),
         arena_(std::move(arena)),
         watch_(std::move(watch)),
-        store_(*arena_, here),
+        store_(*arena_, here, RunOptions{}.kept_memory),
         private_memory_(private_memory(by_kernel, world, here, *arena_, watch_.get())),
         endpoint_({world, here, store_, copy, private_memory_.get(), watch_.get()}) {}
 

@@ -37,7 +37,7 @@ void flush_output() {
   RankOutcome outcome;
   try {
     world.rank(rank).process.store(::getpid(), std::memory_order_relaxed);  // read after a collective call
-    SliceStore store(arena, rank);
+    SliceStore store(arena, rank, options.kept_memory);
     const bool by_kernel = options.kernel_copies && fabric::allow_kernel_copies();
     const auto private_memory = fabric::private_memory(by_kernel, world, rank, arena, nullptr);
     HostEndpoint endpoint({world, rank, store, options.copy, private_memory.get()});

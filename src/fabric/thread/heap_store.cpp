@@ -46,6 +46,7 @@ void free_block(std::byte* memory, std::size_t bytes) {
 
 HeapStore::~HeapStore() {
   for (const auto& [memory, bytes] : held_) free_block(memory, static_cast<std::size_t>(bytes));
+  for (const auto& [bytes, memory] : kept_) free_block(memory, static_cast<std::size_t>(bytes));
 }
 
 std::byte* HeapStore::allocate(Index bytes) {
@@ -54,6 +55,8 @@ std::byte* HeapStore::allocate(Index bytes) {
   std::byte* memory = nullptr;
   if (size < kMapped) {
     memory = static_cast<std::byte*>(::operator new(size, kAlignment));
+    std::memset(memory, 0, size);
+  } else if ((memory = take_kept(bytes)) != nullptr) {
     std::memset(memory, 0, size);
   } else {
     memory = map_pages(size);
@@ -69,7 +72,24 @@ std::byte* HeapStore::allocate(Index bytes) {
 }
 
 void HeapStore::release(std::byte* memory, Index bytes) {
-  if (held_.erase(memory) > 0) free_block(memory, static_cast<std::size_t>(bytes));
+  if (held_.erase(memory) == 0) return;
+  const Index pages = round_to_pages(bytes);
+  if (static_cast<std::size_t>(bytes) < kMapped || pages > kept_memory_ - kept_bytes_) {
+    free_block(memory, static_cast<std::size_t>(bytes));
+    return;
+  }
+  kept_.emplace(pages, memory);
+  kept_bytes_ += pages;
+}
+
+// Null: there is none of the size.
+std::byte* HeapStore::take_kept(Index bytes) {
+  const auto found = kept_.find(round_to_pages(bytes));
+  if (found == kept_.end()) return nullptr;
+  std::byte* const memory = found->second;
+  kept_bytes_ -= found->first;
+  kept_.erase(found);
+  return memory;
 }
 
 }  // namespace reshard::fabric

@@ -28,7 +28,7 @@ struct ThreadWorld {
         state(*WorldState::construct(memory.get(), ranks)),
         thrown(static_cast<std::size_t>(ranks)) {
     for (Index r = 0; r < ranks; ++r) {
-      stores.push_back(std::make_unique<HeapStore>());
+      stores.push_back(std::make_unique<HeapStore>(options.kept_memory));
       endpoints.push_back(std::make_unique<HostEndpoint>(
           fabric::HostMeans{.world = state, .rank = RankId(r), .store = *stores.back(), .copy = options.copy}));
     }

@@ -4,11 +4,15 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
+#include <set>
+#include <sstream>
 
 #include "temporary_folder.h"
 
@@ -50,15 +54,20 @@ Started start(std::vector<std::string> words) {
   return it;
 }
 
-// What each rank printed. Ranks are called 10, 13, 16.. in their world.
-std::vector<std::string> run(const std::string& scenario, std::size_t ranks) {
-  const TemporaryFolder folder;
+std::vector<Started> start_all(const std::string& scenario, std::size_t ranks, const TemporaryFolder& folder) {
   std::vector<Started> started;
   for (std::size_t r = 0; r < ranks; ++r) {
     std::vector<std::string> words{RESHARD_JOINED_RANK, scenario, folder.path(), scenario, std::to_string(r)};
     for (std::size_t i = 0; i < ranks; ++i) words.push_back(std::to_string(10 + 3 * i));
     started.push_back(start(std::move(words)));
   }
+  return started;
+}
+
+// What each rank printed. Ranks are called 10, 13, 16.. in their world.
+std::vector<std::string> run(const std::string& scenario, std::size_t ranks) {
+  const TemporaryFolder folder;
+  const std::vector<Started> started = start_all(scenario, ranks, folder);
   std::vector<std::string> printed;
   for (const Started& it : started) printed.push_back(read_all(it.output));
   for (const Started& it : started) ::waitpid(it.process, nullptr, 0);
@@ -70,6 +79,12 @@ INSTANTIATE_TEST_SUITE_P(Ranks, JoinedHostOf, ::testing::Values(1u, 2u, 3u, 4u, 
 
 TEST_P(JoinedHostOf, SharesWindowsSignalsAndSums) {
   for (const std::string& said : run("ring", GetParam())) EXPECT_EQ(said, "ok\n");
+}
+
+TEST_P(JoinedHostOf, ExposesMemoryThatExists) {
+  for (const char* scenario : {"shared", "in_place", "served"}) {
+    for (const std::string& said : run(scenario, GetParam())) EXPECT_EQ(said, "ok\n") << scenario;
+  }
 }
 
 TEST_P(JoinedHostOf, SleepsUntilRung) {
@@ -98,6 +113,44 @@ TEST_P(DeathOnAJoinedHost, EndsTheWaitsOfAll) {
     for (std::size_t r = 0; r + 1 < GetParam(); ++r) {
       EXPECT_THAT(said[r], AllOf(StartsWith("peer lost"), HasSubstr(last))) << scenario;
     }
+  }
+}
+
+// Device and number of every file in memory of ours that the process has mapped.
+std::set<std::string> memory_of(const std::string& process) {
+  std::set<std::string> files;
+  std::ifstream maps("/proc/" + process + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::string range, rights, offset, device, number, name;
+    words >> range >> rights >> offset >> device >> number >> name;
+    if (name == "/memfd:reshard") files.insert(device + " " + number);
+  }
+  return files;
+}
+
+// However its processes end, no shared memory of a world is left: nothing has a name, and nobody has it mapped.
+TEST(JoinedHost, LeavesNothingWhenAllAreKilled) {
+  const TemporaryFolder folder;
+  const auto started = start_all("stay", 3, folder);
+  std::set<std::string> files;
+  for (const Started& it : started) {
+    std::array<char, 6> there{};
+    ASSERT_EQ(::read(it.output, there.data(), there.size()), 6) << "a rank has not come so far";
+    files.merge(memory_of(std::to_string(it.process)));
+  }
+  EXPECT_EQ(files.size(), 3u);
+  for (const Started& it : started) ::kill(it.process, SIGKILL);
+  for (const Started& it : started) {
+    ::waitpid(it.process, nullptr, 0);
+    ::close(it.output);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    for (const std::string& file : memory_of(entry.path().filename()))
+      EXPECT_FALSE(files.contains(file)) << entry.path();
+  }
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    EXPECT_EQ(entry.path().string().find("reshard"), std::string::npos) << entry.path();
   }
 }
 

@@ -85,6 +85,36 @@ void pass_around(Endpoint& e) {
   }
 }
 
+// Each puts into memory of the next one that was there before, and reads it back.
+void expose(Endpoint& e, Exposure how) {
+  const RankId next((e.rank().value() + 1) % e.ranks()), before((e.rank().value() + e.ranks() - 1) % e.ranks());
+  std::vector<std::uint64_t> memory(100'001);
+  for (Index epoch = 1; epoch <= 3; ++epoch) {
+    const auto mine = std::span(memory).subspan(static_cast<std::size_t>(e.rank().value()));
+    const WindowId window = e.expose_window("memory", std::as_writable_bytes(mine), how, in_time());
+    std::vector<std::uint64_t> sent(static_cast<std::size_t>(e.window_bytes(window, next) / 8)), back(sent.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = stamp(e.rank(), static_cast<Index>(i), epoch);
+    const StridedCopy all{.row_bytes = static_cast<Index>(sent.size()) * 8};
+    e.put(next, window, all, std::as_bytes(std::span(sent)));
+    e.fence();
+    e.barrier(in_time());
+    e.get(next, window, all, std::as_writable_bytes(std::span(back)));
+    expect(back == sent, "what was read back");
+    e.destroy_window(window, in_time());
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      if (mine[i] != stamp(before, static_cast<Index>(i), epoch)) expect(false, "element " + std::to_string(i));
+    }
+  }
+}
+
+// Says that it is there, and stays.
+[[noreturn]] void stay(Endpoint& e) {
+  e.create_window("left", Index{1} << 20, in_time());
+  std::puts("there");
+  std::fflush(stdout);
+  for (;;) ::pause();
+}
+
 // The last rank dies where SCENARIO says, the others wait for it in a wait, in a barrier or at a gate.
 void wait_for_the_dead(const Place& place, Endpoint& e) {
   const SignalId never = e.create_signal("never", 1, in_time());
@@ -121,6 +151,13 @@ void run(const Place& place) {
   expect(e.ranks() == static_cast<Index>(place.host.ranks.size()), "number of ranks");
   expect(e.host_of(RankId(e.ranks() - 1)) == 0, "one host");
   if (place.scenario == "ring") return pass_around(e);
+  if (place.scenario == "stay") stay(e);
+  if (place.scenario == "shared") return expose(e, Exposure::shared);
+  if (place.scenario == "in_place") return expose(e, Exposure::in_place);
+  if (place.scenario == "served") {
+    expect(e.capabilities().needs_service, "that the owner serves");
+    return expose(e, Exposure::in_place);
+  }
   if (place.scenario == "sleep") return sleep_for_signals(*host);
   if (place.scenario == "disagree") {
     e.create_window(place.is_last() ? "b" : "a", 8, in_time());
@@ -144,6 +181,7 @@ int main(int count, char** words) {
   if (count < 6) return 2;
   fabric::Place place{words[1], words[2], words[3], {}};
   place.host.here = std::stoul(words[4]);
+  place.host.kernel_copies = place.scenario != "served";
   for (int i = 5; i < count; ++i) place.host.ranks.push_back(RankId(std::stol(words[i])));
   try {
     fabric::run(place);
