@@ -76,6 +76,7 @@ class Contest:
         self.lobby = Lobby()
         self.groups = {}
         self.ranks = 0
+        self.epoch = 0
         self.gone = {}  # (contestant, ranks): why
         self.wrong = False
         self.ours_lost = False
@@ -126,14 +127,14 @@ class Contest:
         began = time.monotonic()
         runs = [run for contestant in self.options.chosen if job.family in contestant.families
                 for run in self.open(job, contestant)]
-        for epoch in (0, 1):  # each of two buffers that a contestant may use by turns
-            runs = self.each(job, runs, lambda run, epoch=epoch: self.check(job, run, epoch))
+        for _ in range(2):  # each of two buffers that a contestant may use by turns
+            runs = self.each(job, runs, lambda run: self.check(job, run))
         runs = self.each(job, runs, Run.calibrate)
         for turn in range(self.options.rounds):
             first = turn % max(1, len(runs))
             self.each(job, runs[first:] + runs[:first], Run.time_round)
             runs = [run for run in runs if run.takes_part()]
-        runs = self.each(job, runs, lambda run: self.check(job, run, 2))
+        runs = self.each(job, runs, lambda run: self.check(job, run))
         for group in list(self.groups.values()):
             self.ask(job, group, {"do": "close"})
         self.rows += rows_of(job, runs, idle)
@@ -167,8 +168,9 @@ class Contest:
                 self.lose(job, run.group.contestant, str(lost))
         return [run for run in runs if run.takes_part()]
 
-    def check(self, job, run, epoch):
-        fault = run.check(epoch)
+    def check(self, job, run):
+        self.epoch += 1  # never one that another way has left in memory that both use
+        fault = run.check(self.epoch)
         if fault:
             self.wrong = run.is_wrong = True
             self.say(f"WRONG: {run.group.contestant.title}, {run.way}, job {job.name}: {fault}")
