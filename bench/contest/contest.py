@@ -30,6 +30,7 @@ REPETITION_S = 0.005  # a repetition is of as many calls as take about this long
 MOST_CALLS = 1000
 QUIET = 0.92  # of the cores idle
 RESERVE_BYTES = 2 << 30
+OURS_AND_LIMIT = (*contestants.OURS, contestants.REFERENCE)
 
 
 class Run:
@@ -94,13 +95,12 @@ class Contest:
         group = self.groups.pop(contestant.name, None)
         if group:
             group.kill()
-        if contestant.name in (*contestants.OURS, contestants.REFERENCE):
-            self.ours_lost = True
+        self.ours_lost |= contestant.name in OURS_AND_LIMIT
 
     def group_of(self, job, contestant):
         """The contestant's processes, started if need be; None when it takes no part."""
         why = self.missing.get(contestant.name) or contestant.left_out(job.ranks) or self.gone.get((contestant.name, job.ranks))
-        need = contestant.memory * job.payload
+        need = contestant.bytes_for(job)
         if not why and need > available_bytes() - RESERVE_BYTES:
             why = f"needs {need / 2**30:.1f} GiB, and {available_bytes() / 2**30:.1f} GiB are free"
         if why:
@@ -189,15 +189,17 @@ class Contest:
             return
         done = subprocess.run([str(program)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-        self.rows += [{**json.loads(line), "family": "hosts"} for line in lines]
+        self.rows += [{"contestant": "hosts", **json.loads(line), "family": "hosts"} for line in lines]
         if done.returncode != 0 or not lines:
-            self.say(f"hosts: left out: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
+            words = (done.stderr or done.stdout).strip().splitlines() or [f"status {done.returncode}"]
+            self.say(f"hosts: left out: {words[-1]}")
 
     def run(self, jobs):
         self.missing = {c.name: why for c in self.options.chosen if (why := c.missing(self.build))}
         for contestant in self.options.chosen:
             if contestant.name in self.missing:
                 self.say(f"{contestant.title}: {self.missing[contestant.name]}")
+                self.ours_lost |= contestant.name in OURS_AND_LIMIT
         try:
             for job in jobs:
                 self.race(job)
@@ -237,7 +239,7 @@ def rows_of(job, runs, idle):
         if candidates:
             limit = min(candidates, key=lambda candidate: statistics.median(candidate.seconds))
             row["ratio"] = ratio(limit.seconds, run.seconds)
-        if run.contestant not in (*contestants.OURS, contestants.REFERENCE):
+        if run.contestant not in OURS_AND_LIMIT:
             row["ours"] = {f"{own.contestant}/{own.way}": ratio(run.seconds, own.seconds) for own in ours}
         rows.append(row)
     return rows
@@ -285,7 +287,7 @@ def parse(arguments):
     parser.add_argument("--rounds", type=int, help="timed repetitions of each (9; 3 with --quick)")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that everything works")
     parser.add_argument("--timeout", type=float, default=60, metavar="S", help="for any one answer (%(default)s)")
-    parser.add_argument("--patience", type=float, metavar="S", help="for others' work to end before each job (20; 0 with --quick)")
+    parser.add_argument("--patience", type=float, metavar="S", help="for others' work to end before each job (5; 0 with --quick)")
     parser.add_argument("--json", metavar="FILE", help="one object per job and way")
     parser.add_argument("--document", metavar="FILE", help="write the table between the markers there")
     options = parser.parse_args(arguments)
@@ -293,7 +295,7 @@ def parse(arguments):
     options.families = families_of(options.jobs)
     options.ranks = [int(ranks) for ranks in options.ranks.split(",") if ranks]
     options.rounds = options.rounds or (3 if options.quick else 9)
-    options.patience = (0 if options.quick else 20) if options.patience is None else options.patience
+    options.patience = (0 if options.quick else 5) if options.patience is None else options.patience
     return options
 
 

@@ -27,7 +27,7 @@ TITLES = {
 
 @dataclasses.dataclass(frozen=True)
 class Contestant:
-    """`commands(ranks)`: one command that starts all ranks, or one for each. `memory`: of a job, in its payloads."""
+    """`commands(ranks)`: one command that starts all ranks, or one for each. `memory`: of a redistribution, in its payloads."""
     name: str
     families: tuple
     program: str
@@ -54,6 +54,10 @@ class Contestant:
         if not self.executable(build).exists():
             return f"missing: it was not built; install {self.packages} and build again"
         return None
+
+    def bytes_for(self, job):
+        """Of all ranks, about: what goes in and comes out, for each way that has memory of its own."""
+        return (2 if job.family in COLLECTIVES else self.memory) * job.payload
 
     def left_out(self, ranks):
         if ranks > self.most_ranks:

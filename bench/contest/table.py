@@ -99,10 +99,10 @@ def collective_tables(rows):
 
 
 def hosts_table(rows):
-    rows = [row for row in rows if row["family"] == "hosts"]
+    rows = [{key: value for key, value in row.items() if key != "family"} for row in rows if row["family"] == "hosts"]
     if not rows:
         return []
-    keys = list(dict.fromkeys(key for row in rows for key in row if key != "family"))
+    keys = list(dict.fromkeys(key for row in rows for key in row))
     body = [[f"{row[key]:.4g}" if isinstance(row.get(key), float) else str(row.get(key, "")) for key in keys] for row in rows]
     return ["### Job b between two hosts (network namespaces)", "", *lines_of(keys, body)]
 

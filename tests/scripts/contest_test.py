@@ -139,6 +139,7 @@ class DriverTest(unittest.TestCase):
         race.run([job for job in jobs.all_jobs(quick=True) if job.family == "hop"])
         self.assertIn("install libgloo-dev", said[0])
         self.assertIn("- gloo: missing", table.render(race.rows, race.missing))
+        self.assertFalse(race.ours_lost)
 
     def test_more_ranks_than_a_contestant_bears(self):
         mpich = contestants.chosen(["mpich"])[0]
