@@ -205,10 +205,12 @@ void CastKernel::run(std::byte* target, Index target_step, const std::byte* sour
     const std::byte* from = source + first * source_step;
     std::byte* to = target + first * target_step;
     if (packs)
-      kernel::row_loop_for(source_bytes_, false)(in.data(), from, {n, source_step, source_bytes_}, source_bytes_);
+      kernel::row_loop_for(source_bytes_, kernel::Streaming::none)(in.data(), from, {n, source_step, source_bytes_},
+                                                                   source_bytes_);
     run_packed(scatters ? out.data() : to, packs ? in.data() : from, n, stream && !scatters);
     if (scatters)
-      kernel::row_loop_for(target_bytes_, false)(to, out.data(), {n, target_bytes_, target_step}, target_bytes_);
+      kernel::row_loop_for(target_bytes_, kernel::Streaming::none)(to, out.data(), {n, target_bytes_, target_step},
+                                                                   target_bytes_);
   }
 }
 

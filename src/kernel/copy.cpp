@@ -13,6 +13,7 @@ namespace {
 
 using kernel::Nest;
 using kernel::RowLoop;
+using kernel::Streaming;
 
 // Rows this short make a transpose: both ends are walked in tiles, so that a cache line is used up before it is lost.
 constexpr Index kLongestTiledRow = 32;
@@ -25,6 +26,13 @@ void run_loops(std::byte* target, const std::byte* source, std::span<const Strid
   for (Index i = 0; i < loop.count; ++i) {
     run_loops(target + i * loop.target_bytes, source + i * loop.source_bytes, loops.subspan(1), row_bytes, rows);
   }
+}
+
+Streaming streaming_of(const Nest& nest, bool is_large) {
+  if (!is_large) return Streaming::none;
+  Index ends = static_cast<Index>(reinterpret_cast<std::uintptr_t>(nest.target)) | nest.row_bytes;
+  for (const Stride& loop : nest.used()) ends |= loop.target_bytes;
+  return ends % kernel::kLineBytes == 0 ? Streaming::lines : Streaming::rows;
 }
 
 // Two loops, the inner one fast at the target and the outer one fast at the source.
@@ -50,7 +58,7 @@ void run_tiled(std::byte* target, const std::byte* source, std::span<const Strid
   if (loops.size() == 2) {
     if (kernel::is_transpose(loop, loops[1], row_bytes))
       return kernel::transpose(target, source, loop, loops[1], row_bytes, stream);
-    return run_tiles(target, source, loop, loops[1], row_bytes, kernel::row_loop_for(row_bytes, false));
+    return run_tiles(target, source, loop, loops[1], row_bytes, kernel::row_loop_for(row_bytes, Streaming::none));
   }
   for (Index i = 0; i < loop.count; ++i) {
     run_tiled(target + i * loop.target_bytes, source + i * loop.source_bytes, loops.subspan(1), row_bytes, stream);
@@ -77,7 +85,8 @@ void copy_strided(std::byte* target, const std::byte* source, const StridedCopy&
   if (nest.row_bytes <= kLongestTiledRow && kernel::arrange_for_tiles(nest)) {
     run_tiled(nest.target, nest.source, nest.used(), nest.row_bytes, stream);
   } else {
-    run_loops(nest.target, nest.source, nest.used(), nest.row_bytes, kernel::row_loop_for(nest.row_bytes, stream));
+    run_loops(nest.target, nest.source, nest.used(), nest.row_bytes,
+              kernel::row_loop_for(nest.row_bytes, streaming_of(nest, stream)));
   }
   if (stream) kernel::finish_streaming();
 }

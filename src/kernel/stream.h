@@ -13,6 +13,7 @@
 
 namespace reshard::kernel {
 
+inline constexpr Index kLineBytes = 64;
 // Shorter rows gain nothing: their partial cache lines at both ends cost more than is saved.
 inline constexpr Index kLeastStreamedRow = 512;
 // Below this the data may stay in the cache for its reader, and a plain copy is faster.
@@ -21,7 +22,7 @@ inline constexpr Index kLeastStreamedJob = Index{4} << 20;
 #if defined(__x86_64__)
 inline constexpr bool kCanStream = true;
 
-inline constexpr std::size_t kLine = 64;
+inline constexpr std::size_t kLine = kLineBytes;
 inline constexpr std::size_t kPage = 4096;
 
 // SSE2, which every x86-64 has. AVX-512 was measured to be no faster once the loads are prefetched: memory is the
@@ -73,6 +74,7 @@ inline void stream_row(std::byte* target, const std::byte* source, std::size_t b
 inline void stream_fence() { _mm_sfence(); }
 #else
 inline constexpr bool kCanStream = false;
+inline void stream_line(std::byte* target, const std::byte* source) { std::memcpy(target, source, kLineBytes); }
 inline void prefetch(const std::byte*, Index) {}
 inline void stream_row(std::byte* target, const std::byte* source, std::size_t bytes, Index) {
   std::memcpy(target, source, bytes);

@@ -10,7 +10,6 @@
 namespace reshard::kernel {
 namespace {
 
-constexpr Index kLineBytes = 64;
 // Rows of either end walked together: their pages fit the second level of address translation, and both their lines
 // and the neighbours of these are used before they are lost.
 constexpr Index kPanel = 512;

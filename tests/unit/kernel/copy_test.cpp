@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -169,6 +171,27 @@ TEST(CopyStrided, StreamedRowsAtEveryAlignment) {
       ASSERT_TRUE(copies_like_the_twin(c));
     }
   }
+}
+
+// Rows that are whole cache lines of the target go past the cache at any length; one that is not is none.
+TEST(CopyStrided, StreamedLines) {
+  alignas(64) static std::array<std::byte, 64 * 1024> target;
+  const Bytes source = stamped(64 * 1024);
+  for (const Index row : {64, 128, 192, 512, 8192})
+    for (const Index shift : {0, 64, 8})
+      for (const Index gap : {0, 64, 128, 8}) {
+        target.fill(kPoison);
+        Bytes expected(target.begin(), target.end());
+        const Stride loops[] = {{2, -3 * row, 3 * (row + gap)}, {3, row, row + gap}};
+        const StridedCopy copy{.source_offset = 3 * row + 1,
+                               .target_offset = shift,
+                               .row_bytes = row,
+                               .loops = loops,
+                               .job_bytes = Index{1} << 30};
+        copy_slowly(expected.data(), source.data(), copy);
+        copy_strided(target.data(), source.data(), copy);
+        ASSERT_TRUE(std::ranges::equal(target, expected)) << "row " << row << " at " << shift << ", gap " << gap;
+      }
 }
 
 // Whole blocks of cache lines, parts of them at all edges, and too few for any; rows of the target that begin lines,
