@@ -14,24 +14,14 @@ Reduction contiguous(Spot result, Index result_bytes, std::span<const Spot> term
   return reduction;
 }
 
-bool is_next(const Operation& last, Spot source, Spot target) {
-  return last.code == OpCode::copy && last.source_window == source.window && last.target_window == target.window;
+bool continues(const Operation& last, OpCode code, RankId peer, Spot source, Spot target) {
+  return last.code == code && last.peer == peer && last.source_window == source.window &&
+         last.target_window == target.window;
 }
 
 }  // namespace
 
-void Draft::copy(Spot source, Spot target, Index bytes) {
-  if (bytes == 0) return;
-  if (operations_.empty() || !is_next(operations_.back(), source, target))
-    return move(OpCode::copy, RankId(0), source, target, bytes);
-  std::vector<Block>& blocks = operations_.back().blocks;
-  Block& last = blocks.back();
-  if (last.source_offset + last.row_bytes == source.offset && last.target_offset + last.row_bytes == target.offset) {
-    last.row_bytes += bytes;
-  } else {
-    blocks.push_back({.source_offset = source.offset, .target_offset = target.offset, .row_bytes = bytes});
-  }
-}
+void Draft::copy(Spot source, Spot target, Index bytes) { move(OpCode::copy, RankId(0), source, target, bytes); }
 
 void Draft::get(RankId peer, Spot source, Spot target, Index bytes) { move(OpCode::get, peer, source, target, bytes); }
 
@@ -39,12 +29,17 @@ void Draft::put(RankId peer, Spot source, Spot target, Index bytes) { move(OpCod
 
 void Draft::move(OpCode code, RankId peer, Spot source, Spot target, Index bytes) {
   if (bytes == 0) return;
-  operations_.push_back(
-      {.code = code,
-       .peer = peer,
-       .source_window = source.window,
-       .target_window = target.window,
-       .blocks = {{.source_offset = source.offset, .target_offset = target.offset, .row_bytes = bytes}}});
+  if (operations_.empty() || !continues(operations_.back(), code, peer, source, target))
+    operations_.push_back({.code = code, .peer = peer, .source_window = source.window, .target_window = target.window});
+  std::vector<Block>& blocks = operations_.back().blocks;
+  const auto adjoins = [&](const Block& last) {
+    return last.source_offset + last.row_bytes == source.offset && last.target_offset + last.row_bytes == target.offset;
+  };
+  if (!blocks.empty() && adjoins(blocks.back())) {
+    blocks.back().row_bytes += bytes;
+  } else {
+    blocks.push_back({.source_offset = source.offset, .target_offset = target.offset, .row_bytes = bytes});
+  }
 }
 
 Operation Draft::signal(OpCode code, Index phase) const {

@@ -10,7 +10,7 @@ template <class F>
 auto with_algorithm(Algorithm algorithm, F f) {
   switch (algorithm) {
     case Algorithm::eager: return f(Eager{});
-    case Algorithm::two_level:
+    case Algorithm::two_level: return f(TwoLevel{});
     case Algorithm::direct: break;
   }
   return f(Direct{});
@@ -36,7 +36,7 @@ Program without_operations(const Job& job, Algorithm algorithm) {
 
 }  // namespace
 
-bool can_do(const Job&, Algorithm algorithm) { return algorithm != Algorithm::two_level; }
+bool can_do(const Job& job, Algorithm algorithm) { return algorithm != Algorithm::two_level || TwoLevel::can_do(job); }
 
 Index rounds_of(const Job& job, Algorithm algorithm) {
   return with_algorithm(algorithm, [&]<class A>(A) { return A::rounds(job); });

@@ -32,4 +32,16 @@ struct Direct {
   static void write(const Job& job, RankId me, Index half, Draft& draft);
 };
 
+// For several hosts: what several ranks of one need crosses the wire once. Every rank has a partner on each other host,
+// which takes what it sends there and hands it on to its neighbours, who read it; broadcasts go from host to host in a
+// binomial tree. Terms are folded by host first, in a type that rounds nothing, then in the order of hosts. Rows of an
+// all_to_all are needed by one rank each: there a host bundles all that it has for another into one message.
+struct TwoLevel {
+  static bool can_do(const Job& job);
+  static Index rounds(const Job& job);
+  static Index mailbox(const Job& job, RankId rank);
+  static Index staging(const Job& job, RankId rank);
+  static void write(const Job& job, RankId me, Index half, Draft& draft);
+};
+
 }  // namespace reshard::collective

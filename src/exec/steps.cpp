@@ -233,9 +233,17 @@ void Executor::Steps::finish() {
   std::span<const Stride> rest = strides_;
   for (std::size_t c = 0; c < copies_.size(); ++c) {
     copies_[c].loops = rest.first(loops_[c]);
-    copies_[c].job_bytes = job_bytes;
     rest = rest.subspan(loops_[c]);
   }
+  for (const Step& step : steps_)
+    if (!is_kept_near(step))
+      for (StridedCopy& copy : std::span(copies_).subspan(step.first_copy, step.copies)) copy.job_bytes = job_bytes;
+}
+
+// What comes to memory of the rank alone is soon read again: there the cache is not to be bypassed.
+bool Executor::Steps::is_kept_near(const Step& step) const {
+  return step.code != OpCode::put && step.copies > 0 &&
+         program_->windows[static_cast<std::size_t>(step.target_window)].role == BufferRole::local;
 }
 
 void Executor::Steps::clear() {

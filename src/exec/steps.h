@@ -74,6 +74,7 @@ class Executor::Steps {
   void check_reductions(const Operation& operation);
   Index message_limit(const Operation& operation) const;
   void lay_out(const std::vector<Block>& blocks, Index limit);
+  bool is_kept_near(const Step& step) const;
 
   const Program* program_;
   const Endpoint* endpoint_;

@@ -38,16 +38,33 @@ inline std::span<std::byte> part_of(std::span<std::byte> bytes, Index begin, Ind
   return bytes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
 }
 
+// Says that the ranks are on `hosts` hosts, as equal in size as can be.
+class ApartEndpoint final : public fabric::ForwardEndpoint {
+ public:
+  ApartEndpoint(Endpoint& inner, Index hosts) : ForwardEndpoint(inner), hosts_(hosts) {}
+  Index host_of(RankId rank) const override { return rank.value() * hosts_ / ranks(); }
+
+ private:
+  Index hosts_;
+};
+
 class EveryCollective : public EveryWorld {
  protected:
-  // Also with one rank that lets all others go first.
-  void run_slow_too(const std::function<void(World&)>& body) const {
+  // On one host, also with one rank that lets all others go first; and on two and three.
+  void run_everywhere(const std::function<void(World&)>& body) const {
     run_worlds(body);
     run([&body](Endpoint& endpoint) {
       SlowEndpoint slow(endpoint, 20);
       World world(endpoint.rank() == RankId(endpoint.ranks() / 2) ? slow : endpoint, {.timeout = 120s});
       body(world);
     });
+    for (Index hosts = 2; hosts <= std::min<Index>(3, ranks()); ++hosts) {
+      run([&](Endpoint& endpoint) {
+        ApartEndpoint apart(endpoint, hosts);
+        World world(apart, {.timeout = 120s});
+        body(world);
+      });
+    }
   }
 };
 

@@ -12,8 +12,8 @@ class CollectiveExchange : public EveryCollective {};
 RESHARD_ON_EVERY_FABRIC(CollectiveExchange, {1, 2, 3, 4, 6, 7, 8});
 
 TEST_P(CollectiveExchange, AllToAll) {
-  run_slow_too([](World& world) {
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+  run_everywhere([](World& world) {
+    for (const Algorithm algorithm : kAlgorithms) {
       for (const Index n : kSizes) {
         AllToAll op(world, n, {.algorithm = algorithm});
         for (Index call = 0; call < kCalls; ++call) {
@@ -37,11 +37,11 @@ Index length_between(RankId from, RankId to, Index ranks) {
 }
 
 TEST_P(CollectiveExchange, AllToAllV) {
-  run_slow_too([](World& world) {
+  run_everywhere([](World& world) {
     const RankId me = world.rank();
     std::vector<Index> to_each;
     for (RankId to(0); to < RankId(world.ranks()); ++to) to_each.push_back(length_between(me, to, world.ranks()));
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+    for (const Algorithm algorithm : kAlgorithms) {
       AllToAllV op(world, to_each, {.algorithm = algorithm});
       const auto begin = [](const std::vector<Index>& offsets, RankId rank, Index more = 0) {
         return offsets[static_cast<std::size_t>(rank.value() + more)];
@@ -62,8 +62,8 @@ TEST_P(CollectiveExchange, AllToAllV) {
 }
 
 TEST_P(CollectiveExchange, AllGather) {
-  run_slow_too([](World& world) {
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+  run_everywhere([](World& world) {
+    for (const Algorithm algorithm : kAlgorithms) {
       for (const Index n : kSizes) {
         AllGather op(world, n, {.algorithm = algorithm});
         for (Index call = 0; call < kCalls; ++call) {
@@ -79,9 +79,9 @@ TEST_P(CollectiveExchange, AllGather) {
 }
 
 TEST_P(CollectiveExchange, AllGatherV) {
-  run_slow_too([](World& world) {
+  run_everywhere([](World& world) {
     const auto length = [](RankId rank) { return rank.value() % 3 == 1 ? 0 : rank.value() * 333 + 5; };
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+    for (const Algorithm algorithm : kAlgorithms) {
       AllGatherV op(world, length(world.rank()), {.algorithm = algorithm});
       for (Index call = 0; call < kCalls; ++call) {
         write_origin(op.input(), world.rank(), world.rank(), call);
@@ -97,8 +97,8 @@ TEST_P(CollectiveExchange, AllGatherV) {
 }
 
 TEST_P(CollectiveExchange, Broadcast) {
-  run_slow_too([](World& world) {
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+  run_everywhere([](World& world) {
+    for (const Algorithm algorithm : kAlgorithms) {
       for (const Index n : kSizes) {
         const RankId root(n % world.ranks());
         Broadcast op(world, n, root, {.algorithm = algorithm});
@@ -115,7 +115,7 @@ TEST_P(CollectiveExchange, Broadcast) {
 
 // Operations of one world share its counters: in any order, and with moves of tensors between them.
 TEST_P(CollectiveExchange, OperationsAndMovesInTurns) {
-  run_slow_too([](World& world) {
+  run_everywhere([](World& world) {
     const RankId me = world.rank(), root(world.ranks() - 1);
     const Layout rows = layout(fmt::format("i64[16,3] on (r={}) {{0: r}}", world.ranks()));
     const Layout copies = layout(fmt::format("i64[16,3] on (r={}) {{}}", world.ranks()));
@@ -146,7 +146,7 @@ TEST_P(CollectiveExchange, BetweenWindowsOfTheCaller) {
     const Index n = 100, ranks = world.ranks();
     Tensor x = world.allocate(layout(fmt::format("u8[{0},{1}] on (r={0}) {{0: r}}", ranks, n * ranks)));
     Tensor y = world.allocate(layout(fmt::format("u8[{0},{1}] on (r={0}) {{0: r}}", ranks, n * ranks + 1)));
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+    for (const Algorithm algorithm : kAlgorithms) {
       AllToAll op(world, n, {.input = x.window(), .output = y.window(), .algorithm = algorithm});
       if (op.input().data() != x.bytes().data() || op.output().data() != y.bytes().data())
         report(world.endpoint(), "not the caller's memory");

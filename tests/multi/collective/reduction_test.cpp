@@ -74,7 +74,7 @@ bool has_room(Dtype dtype, ReduceOp op, Index ranks) {
 }
 
 TEST_P(CollectiveReduction, AllDtypesByAllOps) {
-  run_worlds([](World& world) {
+  run_everywhere([](World& world) {
     const Index n = 37;
     for (const Dtype dtype : all_dtypes()) {
       for (const ReduceOp reduce : kOps) {
@@ -95,9 +95,9 @@ TEST_P(CollectiveReduction, AllDtypesByAllOps) {
 }
 
 TEST_P(CollectiveReduction, AllReduceOfAllSizes) {
-  run_slow_too([](World& world) {
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
-      for (const Index n : {0, 1, 15, 64, 1001, 40'009}) {
+  run_everywhere([](World& world) {
+    for (const Algorithm algorithm : kAlgorithms) {
+      for (const Index n : {0, 1, 15, 1001, 100'009}) {
         AllReduce op(world, n, Dtype::i32, ReduceOp::sum, {.algorithm = algorithm});
         for (Index call = 0; call < kReductionCalls; ++call) {
           write_terms(op, Dtype::i32, ReduceOp::sum, world.rank(), call);
@@ -111,10 +111,10 @@ TEST_P(CollectiveReduction, AllReduceOfAllSizes) {
 }
 
 TEST_P(CollectiveReduction, InPlace) {
-  run_slow_too([](World& world) {
+  run_everywhere([](World& world) {
     const Index n = 30'011;
     Tensor x = world.allocate(layout(fmt::format("f32[{0},{1}] on (r={0}) {{0: r}}", world.ranks(), n)));
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+    for (const Algorithm algorithm : kAlgorithms) {
       AllReduce op(world, n, Dtype::f32, ReduceOp::sum,
                    {.input = x.window(), .output = x.window(), .algorithm = algorithm});
       for (Index call = 0; call < kReductionCalls; ++call) {
@@ -127,12 +127,12 @@ TEST_P(CollectiveReduction, InPlace) {
 }
 
 TEST_P(CollectiveReduction, ReduceScatterOfUnequalParts) {
-  run_slow_too([](World& world) {
+  run_everywhere([](World& world) {
     std::vector<Index> parts;
     for (Index rank = 0; rank < world.ranks(); ++rank) parts.push_back(rank % 3 == 1 ? 0 : rank * 9001 + 1);
     Index first = 0;
     for (Index rank = 0; rank < world.rank().value(); ++rank) first += parts[static_cast<std::size_t>(rank)];
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+    for (const Algorithm algorithm : kAlgorithms) {
       ReduceScatter op(world, parts, Dtype::f64, ReduceOp::max, {.algorithm = algorithm});
       for (Index call = 0; call < kReductionCalls; ++call) {
         write_terms(op, Dtype::f64, ReduceOp::max, world.rank(), call);
@@ -146,8 +146,8 @@ TEST_P(CollectiveReduction, ReduceScatterOfUnequalParts) {
 // 2048 + 1 is 2048 in f16, so that terms that are rounded one by one never get anywhere; and whoever folds, and how,
 // the result is the same.
 TEST_P(CollectiveReduction, SixteenBitsAreFoldedIn32) {
-  run_worlds([](World& world) {
-    for (const Algorithm algorithm : {Algorithm::eager, Algorithm::direct}) {
+  run_everywhere([](World& world) {
+    for (const Algorithm algorithm : kAlgorithms) {
       AllReduce op(world, 100, Dtype::f16, ReduceOp::sum, {.algorithm = algorithm});
       for (Index i = 0; i < 100; ++i)
         write_element(Dtype::f16, world.rank() == RankId(0) ? 2048 : 1, op.input().data() + i * 2);
