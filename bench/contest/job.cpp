@@ -115,8 +115,8 @@ void each_target(const Job& job, Place place, std::uint32_t epoch, const Visit& 
   each_of_exchange(job, place, true, epoch, visit);
 }
 
-Grid read_grid(const nlohmann::json& json) {
-  return {json.at("rows").get<Index>(), json.at("columns").get<Index>(), json.at("first").get<Index>()};
+Grid read_grid(const nlohmann::json& object) {
+  return {object.at("rows").get<Index>(), object.at("columns").get<Index>(), object.at("first").get<Index>()};
 }
 
 }  // namespace
@@ -125,22 +125,22 @@ Job read_job(const std::string& text) {
   static const std::map<std::string, Job::Kind> kinds = {
       {"matrix", Job::Kind::matrix}, {"tensors", Job::Kind::tensors}, {"collective", Job::Kind::collective},
       {"hop", Job::Kind::hop},       {"barrier", Job::Kind::barrier}, {"cast", Job::Kind::cast}};
-  const nlohmann::json json = nlohmann::json::parse(text);
+  const nlohmann::json object = nlohmann::json::parse(text);
   Job job;
-  job.kind = kinds.at(json.at("kind").get<std::string>());
-  job.op = json.value("op", "");
-  job.bytes = json.value("bytes", Index{0});
+  job.kind = kinds.at(object.at("kind").get<std::string>());
+  job.op = object.value("op", "");
+  job.bytes = object.value("bytes", Index{0});
   if (job.kind == Job::Kind::matrix || job.kind == Job::Kind::cast) {
-    job.rows = json.at("rows").get<Index>();
-    job.columns = json.at("columns").get<Index>();
-    job.source = read_grid(json.at("source"));
-    job.target = read_grid(json.at("target"));
+    job.rows = object.at("rows").get<Index>();
+    job.columns = object.at("columns").get<Index>();
+    job.source = read_grid(object.at("source"));
+    job.target = read_grid(object.at("target"));
   }
   if (job.kind == Job::Kind::tensors) {
-    job.elements = json.at("elements").get<std::vector<Index>>();
-    job.source_ranks = json.at("source_ranks").get<Index>();
-    job.first_target = json.at("first_target").get<Index>();
-    job.target_ranks = json.at("target_ranks").get<Index>();
+    job.elements = object.at("elements").get<std::vector<Index>>();
+    job.source_ranks = object.at("source_ranks").get<Index>();
+    job.first_target = object.at("first_target").get<Index>();
+    job.target_ranks = object.at("target_ranks").get<Index>();
   }
   return job;
 }
