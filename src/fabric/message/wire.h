@@ -69,7 +69,9 @@ class Wire {
   virtual bool progress(WireEvents& events) = 0;
   // Returns when there may be something to do, or at `until`; wires that cannot sleep return soon.
   virtual void sleep(Clock::time_point until) = 0;
-  // No message to or from the peer any more; memory given for its payloads is not touched after the return.
+  // No message from the peer any more, and none to it; memory given for payloads to it and from it is not touched after
+  // the return. Messages without payload that were sent before may still reach it, and do when the peer is well: the
+  // last words of a rank that leaves are among them.
   virtual void drop(RankId peer) = 0;
 };
 
