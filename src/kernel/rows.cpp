@@ -48,31 +48,44 @@ Index bytes_ahead(const Stride& loop, Index row_bytes) {
 }
 
 void streamed_rows(std::byte* target, const std::byte* source, const Stride& loop, Index row_bytes) {
-  const Index ahead = bytes_ahead(loop, row_bytes);
+  const Index ahead = loop.source_bytes == row_bytes ? kAheadInRow : bytes_ahead(loop, row_bytes);
   for (Index i = 0; i < loop.count; ++i) {
-    stream_row(target, source, static_cast<std::size_t>(row_bytes), ahead);
+    stream_row(target, source, row_bytes, ahead);
     target += loop.target_bytes;
     source += loop.source_bytes;
   }
 }
 
-// Whole cache lines.
+// Whole cache lines, two rows side by side.
+void streamed_pairs(std::byte* target, const std::byte* source, const Stride& loop, Index row_bytes) {
+  constexpr Index kLongest = 8192;  // what is fetched a pair ahead is still there when it is read
+  const Index ahead = row_bytes <= kLongest ? 2 * loop.source_bytes : 0;
+  Index i = 0;
+  for (; i + 2 <= loop.count; i += 2) {
+    stream_two(target, target + loop.target_bytes, source, source + loop.source_bytes, row_bytes, ahead);
+    target += 2 * loop.target_bytes;
+    source += 2 * loop.source_bytes;
+  }
+  if (i < loop.count) stream_lines(target, source, row_bytes, 0);
+}
+
+// Whole cache lines. The source's own order, where it is contiguous, is the one that processors foresee best.
 void streamed_lines(std::byte* target, const std::byte* source, const Stride& loop, Index row_bytes) {
-  const Index ahead = bytes_ahead(loop, row_bytes);
+  constexpr Index kLeastPaired = 1024;
+  if (row_bytes >= kLeastHalved) return streamed_rows(target, source, loop, row_bytes);
+  const bool is_linear = loop.source_bytes == row_bytes;
+  if (row_bytes >= kLeastPaired && !is_linear) return streamed_pairs(target, source, loop, row_bytes);
+  const Index ahead = is_linear ? kAheadInRow : bytes_ahead(loop, row_bytes);
   for (Index i = 0; i < loop.count; ++i) {
-    for (Index done = 0; done < row_bytes; done += kLineBytes) {
-      prefetch(source + done, ahead);
-      stream_line(target + done, source + done);
-    }
+    stream_lines(target, source, row_bytes, ahead);
     target += loop.target_bytes;
     source += loop.source_bytes;
   }
 }
 
 RowLoop streaming_loop_for(Index row_bytes, Streaming streaming) {
-  constexpr Index kLongLines = 8192;  // from there on streamed_rows does more at a time
-  if (streaming == Streaming::lines && row_bytes < kLongLines) return streamed_lines;
-  return streaming != Streaming::none && row_bytes >= kLeastStreamedRow ? streamed_rows : nullptr;
+  if (streaming == Streaming::lines) return streamed_lines;
+  return streaming == Streaming::rows && row_bytes >= kLeastStreamedRow ? streamed_rows : nullptr;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Stores that bypass the cache: a large copy then neither reads its target first nor throws out what the cache holds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,9 +23,6 @@ inline constexpr Index kLeastStreamedJob = Index{4} << 20;
 #if defined(__x86_64__)
 inline constexpr bool kCanStream = true;
 
-inline constexpr std::size_t kLine = kLineBytes;
-inline constexpr std::size_t kPage = 4096;
-
 // SSE2, which every x86-64 has. AVX-512 was measured to be no faster once the loads are prefetched: memory is the
 // limit, and a line on its way there is the same whether four stores wrote it or one.
 inline void stream_line(std::byte* target, const std::byte* source) {
@@ -45,41 +43,58 @@ inline void prefetch(const std::byte* source, Index ahead) {
       _MM_HINT_T0);
 }
 
-// Two pages side by side keep more of the memory busy than one after the other: 1.3 to 1.6 times at 64 MiB and more.
-inline void stream_two_pages(std::byte* target, const std::byte* source) {
-  for (std::size_t i = 0; i < kPage; i += kLine) {
-    prefetch(source + i, 2 * kPage);
-    prefetch(source + i, 3 * kPage);
-    stream_line(target + i, source + i);
-    stream_line(target + kPage + i, source + kPage + i);
-  }
-}
-
-// `next_row` is the distance to what will be read after this row, in bytes.
-inline void stream_row(std::byte* target, const std::byte* source, std::size_t bytes, Index next_row) {
-  const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine;
-  if (bytes < head + kLine) {
-    std::memcpy(target, source, bytes);
-    return;
-  }
-  std::memcpy(target, source, head);
-  std::size_t done = head;
-  for (; done + 2 * kPage <= bytes; done += 2 * kPage) stream_two_pages(target + done, source + done);
-  for (; done + kLine <= bytes; done += kLine) {
-    prefetch(source + done, next_row);
-    stream_line(target + done, source + done);
-  }
-  std::memcpy(target + done, source + done, bytes - done);
-}
 inline void stream_fence() { _mm_sfence(); }
 #else
 inline constexpr bool kCanStream = false;
-inline void stream_line(std::byte* target, const std::byte* source) { std::memcpy(target, source, kLineBytes); }
 inline void prefetch(const std::byte*, Index) {}
-inline void stream_row(std::byte* target, const std::byte* source, std::size_t bytes, Index) {
-  std::memcpy(target, source, bytes);
-}
+inline void stream_line(std::byte* target, const std::byte* source) { std::memcpy(target, source, kLineBytes); }
 inline void stream_fence() {}
 #endif
+
+// Rows of this many bytes are read and written at two places.
+inline constexpr Index kLeastHalved = Index{64} << 10;
+// How far reads in a row are fetched ahead.
+inline constexpr Index kAheadInRow = 512;
+
+// Whole lines, each fetched `ahead` bytes before it is read.
+inline void stream_lines(std::byte* target, const std::byte* source, Index bytes, Index ahead) {
+  for (Index i = 0; i < bytes; i += kLineBytes) {
+    prefetch(source + i, ahead);
+    stream_line(target + i, source + i);
+  }
+}
+
+// The same from two places side by side, which keeps more of the memory busy.
+inline void stream_two(std::byte* target, std::byte* other_target, const std::byte* source,
+                       const std::byte* other_source, Index bytes, Index ahead) {
+  for (Index i = 0; i < bytes; i += kLineBytes) {
+    prefetch(source + i, ahead);
+    prefetch(other_source + i, ahead);
+    stream_line(target + i, source + i);
+    stream_line(other_target + i, other_source + i);
+  }
+}
+
+// The first and the second half side by side: 1.2 times one after the other at 64 KiB and more. Two neighbouring pages
+// side by side are slower than either.
+inline void stream_halves(std::byte* target, const std::byte* source, Index bytes) {
+  const Index half = bytes / kLineBytes / 2 * kLineBytes;
+  stream_two(target, target + half, source, source + half, half, kAheadInRow);
+  stream_lines(target + 2 * half, source + 2 * half, bytes - 2 * half, 0);
+}
+
+// Of any alignment. `ahead` is the distance to what will be read some 4 KiB later, in bytes.
+inline void stream_row(std::byte* target, const std::byte* source, Index bytes, Index ahead) {
+  const Index odd = static_cast<Index>(reinterpret_cast<std::uintptr_t>(target) % kLineBytes);
+  const Index head = std::min(bytes, (kLineBytes - odd) % kLineBytes), body = (bytes - head) / kLineBytes * kLineBytes;
+  std::memcpy(target, source, static_cast<std::size_t>(head));
+  if (body >= kLeastHalved) {
+    stream_halves(target + head, source + head, body);
+  } else {
+    stream_lines(target + head, source + head, body, ahead);
+  }
+  const Index done = head + body;
+  std::memcpy(target + done, source + done, static_cast<std::size_t>(bytes - done));
+}
 
 }  // namespace reshard::kernel
