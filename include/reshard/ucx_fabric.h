@@ -1,7 +1,7 @@
-// Ranks as processes that find each other through any store, over UCX: TCP between hosts, remote memory access where a
-// network has it, shared memory between ranks of one host.
+// Ranks as processes that find each other through any store, over UCX: over TCP, or what else UCX_TLS names.
 //
-//   UcxWorld world = join_ucx({.rank = RankId(0), .ranks = 4, .exchange = through_folder("/run/jobs", "7", RankId(0), 4)});
+//   const Exchange exchange = through_folder("/run/jobs", "7", rank, 4);
+//   UcxWorld world = join_ucx({.rank = rank, .ranks = 4, .exchange = exchange});
 //   World tensors(world.endpoint());
 //
 // In builds without UCX everything here exists, and says so: ucx_available().
@@ -26,8 +26,11 @@ struct UcxOptions {
   std::string host = {};
   // Address space for the windows of this rank; see RunOptions.
   Index window_space = Index{64} << 30;
-  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // of joining and of leaving
-  // A peer that has not been heard of for so long is lost, whatever its connection says.
+  // Of joining and of leaving, and of calls that take no deadline: get, put, notify, fence.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
+  // A host that does not answer for so long, 4 s at least, is gone, and its ranks are lost. Its kernel answers, so a
+  // rank that computes is not taken for lost, nor is one that was stopped; and nobody asks while data is on its way
+  // there. What ends the wait for such a rank is its deadline.
   std::chrono::milliseconds silence = std::chrono::seconds(10);
 };
 
