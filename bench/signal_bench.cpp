@@ -1,11 +1,16 @@
-// What waiting costs: one way of a notification, and a barrier, on every host fabric. Beside them, in the same run, the
-// floor: two threads that spin on one flag (on an idle machine: where the two share a core, the flag is the slower).
+// What waiting costs: one way of a notification, and a barrier, on every host fabric and by threads and processes
+// alike. Beside each, in the same run and turn by turn, the floor: ranks that pass one bare flag, and a barrier of two
+// bare counters, which spin where every rank has a core and yield where not. The counters `x_bare` are ratios of
+// medians.
 #include <benchmark/benchmark.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <thread>
+#include <new>
 
 #include "reshard/shm_fabric.h"
 #include "reshard/thread_fabric.h"
@@ -15,6 +20,30 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::uint64_t kRounds = 20'000;
+constexpr int kTurns = 9;
+
+// What bare ranks share, on lines of their own.
+struct Bare {
+  alignas(64) std::atomic<std::uint64_t> token{0};
+  alignas(64) std::atomic<std::uint64_t> arrived{0};
+  alignas(64) std::atomic<std::uint64_t> released{0};
+};
+
+// Memory that threads and forked processes share alike.
+class BareMemory {
+ public:
+  BareMemory()
+      : memory_(::mmap(nullptr, sizeof(Bare), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
+        bare_(new (memory_) Bare) {}
+  ~BareMemory() { ::munmap(memory_, sizeof(Bare)); }
+  BareMemory(const BareMemory&) = delete;
+  BareMemory& operator=(const BareMemory&) = delete;
+  Bare& operator*() { return *bare_; }
+
+ private:
+  void* memory_;
+  Bare* bare_;
+};
 
 // Runs `rounds_of` on all ranks; rank 0's time per round.
 template <class RunRanks, class Rounds>
@@ -33,6 +62,15 @@ double seconds_per_round(const RunRanks& run_ranks, Index ranks, const Rounds& r
   return std::stod(outcomes.front().message) * 1e-9;
 }
 
+const Index kCores = ::sysconf(_SC_NPROCESSORS_ONLN);
+
+template <class Ready>
+void wait_bare(Index ranks, const Ready& ready) {
+  while (!ready()) {
+    if (ranks > kCores) sched_yield();
+  }
+}
+
 // A token around the ring: one hop per rank and round.
 void pass_token(Endpoint& e, SignalId token) {
   const RankId next((e.rank().value() + 1) % e.ranks());
@@ -44,49 +82,67 @@ void pass_token(Endpoint& e, SignalId token) {
   }
 }
 
+void pass_bare_token(Endpoint& e, Bare& bare) {
+  const auto ranks = static_cast<std::uint64_t>(e.ranks());
+  for (std::uint64_t i = static_cast<std::uint64_t>(e.rank().value()); i < ranks * kRounds; i += ranks) {
+    wait_bare(e.ranks(),
+              [&] { return bare.token.load(std::memory_order_acquire) == i; });  // pairs with the store below
+    bare.token.store(i + 1, std::memory_order_release);                          // pairs with the load above
+  }
+}
+
 void meet(Endpoint& e, SignalId) {
   const auto deadline = Clock::now() + 60s;
   for (std::uint64_t i = 0; i < kRounds; ++i) e.barrier(deadline);
 }
 
-double flag_hop_seconds() {
-  std::atomic<std::uint64_t> flag{0};
-  const auto play = [&flag](std::uint64_t parity) {
-    for (std::uint64_t i = parity; i < 2 * kRounds; i += 2) {
-      while (flag.load(std::memory_order_acquire) != i) {  // pairs with the store below
-      }
-      flag.store(i + 1, std::memory_order_release);  // pairs with the load above
+void meet_barely(Endpoint& e, Bare& bare) {
+  const auto ranks = static_cast<std::uint64_t>(e.ranks());
+  for (std::uint64_t i = 1; i <= kRounds; ++i) {
+    if (bare.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks * i) {  // pairs with itself
+      bare.released.store(i, std::memory_order_release);                          // pairs with the load below
+    } else {
+      wait_bare(e.ranks(), [&] { return bare.released.load(std::memory_order_acquire) >= i; });  // see the store above
     }
-  };
-  const auto start = Clock::now();
-  std::jthread other([&] { play(1); });
-  play(0);
-  other.join();
-  return std::chrono::duration<double>(Clock::now() - start).count() / (2 * kRounds);
+  }
+}
+
+double median(std::vector<double> times) {
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+
+// `parts`: how many of what is measured are in a round.
+template <class RunRanks, class Ours, class Barely>
+void beside_bare(benchmark::State& state, const RunRanks& run_ranks, double parts, const Ours& ours,
+                 const Barely& barely) {
+  std::vector<double> times, bare_times;
+  for (auto _ : state) {
+    BareMemory memory;
+    times.push_back(seconds_per_round(run_ranks, state.range(0), ours) / parts);
+    bare_times.push_back(
+        seconds_per_round(run_ranks, state.range(0), [&](Endpoint& e, SignalId) { barely(e, *memory); }) / parts);
+    state.SetIterationTime(times.back());
+  }
+  state.counters["median_ns"] = median(times) * 1e9;
+  state.counters["bare_ns"] = median(bare_times) * 1e9;
+  state.counters["x_bare"] = median(times) / median(bare_times);
 }
 
 template <class RunRanks>
 void hop(benchmark::State& state, const RunRanks& run_ranks) {
-  const Index ranks = state.range(0);
-  double best_hop = 1, best_flag = 1;
-  for (auto _ : state) {
-    const double one = seconds_per_round(run_ranks, ranks, pass_token) / static_cast<double>(ranks);
-    state.SetIterationTime(one);
-    best_hop = std::min(best_hop, one);
-    if (ranks == 2) best_flag = std::min(best_flag, flag_hop_seconds());
-  }
-  if (ranks == 2) state.counters["x_spin_flag"] = best_hop / best_flag;
+  beside_bare(state, run_ranks, static_cast<double>(state.range(0)), pass_token, pass_bare_token);
 }
 
 template <class RunRanks>
 void barrier(benchmark::State& state, const RunRanks& run_ranks) {
-  for (auto _ : state) state.SetIterationTime(seconds_per_round(run_ranks, state.range(0), meet));
+  beside_bare(state, run_ranks, 1, meet, meet_barely);
 }
 
-BENCHMARK_CAPTURE(hop, thread, try_threads)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(5);
-BENCHMARK_CAPTURE(hop, shm, try_processes)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(5);
-BENCHMARK_CAPTURE(barrier, thread, try_threads)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(5);
-BENCHMARK_CAPTURE(barrier, shm, try_processes)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(5);
+BENCHMARK_CAPTURE(hop, thread, try_threads)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(hop, shm, try_processes)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(barrier, thread, try_threads)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(barrier, shm, try_processes)->Arg(2)->Arg(4)->Arg(8)->UseManualTime()->Iterations(kTurns);
 
 }  // namespace
 }  // namespace reshard

@@ -21,8 +21,8 @@ struct RunOptions {
   // Processes only: address space set aside for the windows of one rank, in bytes. It costs nothing until used. Where
   // the system grants less, less is taken, and a window that does not fit is an error of its creation.
   Index window_space = Index{64} << 30;
-  // Memory of destroyed windows that each rank keeps for its next ones, in bytes: they come four times faster than from
-  // the system. What is more goes back to it.
+  // Memory of destroyed windows that each rank keeps for its next ones, in bytes: it costs a fraction of what new
+  // memory does. What is more goes back to the system.
   Index kept_memory = Index{256} << 20;
   // Processes only: memory that is exposed in place is reached through the kernel, where that is allowed. Else, and if
   // this is false, its owner serves (Capabilities::needs_service).

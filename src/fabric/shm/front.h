@@ -35,8 +35,8 @@ class Front {
 
 // How ranks of one arena reach each other's private memory. The same kind on all.
 inline std::unique_ptr<PrivateMemory> private_memory(bool by_kernel, WorldState& world, RankId here, Arena& arena,
-                                                     Watch* watch) {
-  if (by_kernel) return std::make_unique<KernelCopy>(world, here, watch);
+                                                     Watch* watch, CopyKernel copy) {
+  if (by_kernel) return std::make_unique<KernelCopy>(world, here, watch, copy);
   return std::make_unique<ServedCopy>(world, here, arena, Front::channel_offset(world.ranks()), watch);
 }
 

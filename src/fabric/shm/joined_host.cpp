@@ -150,7 +150,7 @@ class Joined final : public JoinedHost {
         arena_(std::move(arena)),
         watch_(std::move(watch)),
         store_(*arena_, here, RunOptions{}.kept_memory),
-        private_memory_(private_memory(by_kernel, world, here, *arena_, watch_.get())),
+        private_memory_(private_memory(by_kernel, world, here, *arena_, watch_.get(), copy)),
         endpoint_({world, here, store_, copy, private_memory_.get(), watch_.get()}) {}
 
   // Left because of an exception, it counts as failed, so that nobody waits for it.

@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <vector>
 
 #include "fabric/host/private_memory.h"
 #include "fabric/host/world_state.h"
@@ -15,17 +16,18 @@ namespace reshard::fabric {
 // user may reach this one.
 bool allow_kernel_copies();
 
-// The caller copies, so that the owner need not be there. Rows go in batches of as many as the kernel takes.
-// Precondition: allow_kernel_copies(), in every process of the world.
+// The caller copies, so that the owner need not be there. Rows go in batches of as many as the kernel takes. What is
+// got in short rows is first read, with the gaps between them, into memory that stays in the cache: the kernel takes as
+// long to begin a row as to copy 1 or 2 KiB. Precondition: allow_kernel_copies(), in every process of the world.
 class KernelCopy final : public PrivateMemory {
  public:
-  // `watch` may be null.
-  KernelCopy(WorldState& world, RankId here, Watch* watch) : world_(world), here_(here), watch_(watch) {}
+  // `watch` and `copy` may be null; see HostMeans.
+  KernelCopy(WorldState& world, RankId here, Watch* watch, CopyKernel copy);
 
   void get(const PrivatePart& from, const StridedCopy& copy, std::byte* target) override;
   void put(const PrivatePart& to, const StridedCopy& copy, const std::byte* source) override;
   Service* service() override { return nullptr; }
-  void expose(WindowId, std::span<std::byte>) override {}
+  void expose(WindowId, std::span<std::byte>) override;
   // When a window is destroyed all ranks have left their calls, and the kernel copies only inside a call.
   void conceal(WindowId) override {}
 
@@ -41,13 +43,19 @@ class KernelCopy final : public PrivateMemory {
     void fill(StridedWalk& walk, Index limit);
     void drop(std::size_t bytes);
   };
+  void get_staged(const PrivatePart& from, const Strided& there, const Strided& here, Index job_bytes);
+  // Reads `bytes` in all into the staging. The first of `remote` are where they are.
+  void fill_staging(const PrivatePart& from, Index bytes);
+  pid_t process_of(RankId rank) const;
   void copy_all(Copy* copy, const PrivatePart& part, const Strided& here, const Strided& there);
   [[noreturn]] void copy_failed(const PrivatePart& part, int error);
 
   WorldState& world_;
   RankId here_;
   Watch* watch_;
+  CopyKernel copy_;
   Batch local_, remote_;
+  std::vector<std::byte> staging_;
 };
 
 }  // namespace reshard::fabric

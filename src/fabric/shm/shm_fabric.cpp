@@ -39,7 +39,7 @@ void flush_output() {
     world.rank(rank).process.store(::getpid(), std::memory_order_relaxed);  // read after a collective call
     SliceStore store(arena, rank, options.kept_memory);
     const bool by_kernel = options.kernel_copies && fabric::allow_kernel_copies();
-    const auto private_memory = fabric::private_memory(by_kernel, world, rank, arena, nullptr);
+    const auto private_memory = fabric::private_memory(by_kernel, world, rank, arena, nullptr, options.copy);
     HostEndpoint endpoint({world, rank, store, options.copy, private_memory.get()});
     body(endpoint);
     endpoint.leave(Clock::time_point::max());

@@ -10,7 +10,7 @@ namespace reshard::fabric {
 // In whole pages. Only the owner allocates, so the list of free pieces is its own and no lock is needed; peers learn
 // places from the offers of collective calls.
 //
-// Released pages stay, up to a bound, and are the next windows: zeroing them takes a fifth of the time of new ones.
+// Released pages stay, up to a bound, and are the next windows: zeroing them takes a fraction of the time of new ones.
 class SliceStore final : public WindowStore {
  public:
   SliceStore(Arena& arena, RankId rank, Index kept_memory);
