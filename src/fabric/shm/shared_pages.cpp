@@ -1,6 +1,8 @@
 #include "fabric/shm/shared_pages.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cinttypes>
@@ -71,7 +73,8 @@ void unshare_pages(std::span<std::byte> pages) {
   if (copy == MAP_FAILED) fail(Code::io, "cannot map {} bytes: {}", pages.size(), std::strerror(errno));
   ::madvise(copy, pages.size(), MADV_HUGEPAGE);  // advice: may be refused
   std::memcpy(copy, pages.data(), pages.size());
-  if (::mremap(copy, pages.size(), pages.size(), MREMAP_MAYMOVE | MREMAP_FIXED, pages.data()) == MAP_FAILED) {
+  // Not mremap(): where UCX is loaded its libucm stands in for that, and up to 1.13 drops the last argument.
+  if (::syscall(SYS_mremap, copy, pages.size(), pages.size(), MREMAP_MAYMOVE | MREMAP_FIXED, pages.data()) < 0) {
     fail(Code::io, "cannot make {} bytes of shared memory private: {}", pages.size(), std::strerror(errno));
   }
 }
