@@ -14,6 +14,7 @@ Exit status: 0, also when contestants are missing or left out; 1 when an answer 
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -305,6 +306,7 @@ def main(arguments):
     except ValueError as error:
         print(f"contest: {error}", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # leaves no process behind, as Ctrl-C
     build = (ROOT / options.build).resolve()
     contest = Contest(options, build, lambda text: print(text, file=sys.stderr, flush=True))
     contest.run([job for job in all_jobs(options.quick) if job.family in options.families
