@@ -104,8 +104,6 @@ struct WidenedElements {
   }
 };
 
-constexpr Index kAhead = 2048;  // bytes
-
 template <class From, class To>
 void plain_row(std::byte* target, const std::byte* source, Index count) {
   Index i = 0;
@@ -119,19 +117,30 @@ void plain_row(std::byte* target, const std::byte* source, Index count) {
   std::memcpy(target + i * To::kBytes, out.data(), static_cast<std::size_t>((count - i) * To::kBytes));
 }
 
+// One group of a stream, whose source is fetched ahead.
+template <class From, class To>
+HWY_INLINE void stream_quad(std::byte* target, const std::byte* source) {
+  for (Index line = 0; line < kQuad * From::kBytes; line += kLineBytes) prefetch(source, kAheadInRow + line);
+  To::template store<true>(From::load(source), target);
+}
+
+// Long rows from both halves at once, as stream_halves() copies them.
 template <class From, class To>
 void streamed_row(std::byte* target, const std::byte* source, Index count) {
-  constexpr Index line = 64;
-  const Index odd = static_cast<Index>(reinterpret_cast<std::uintptr_t>(target) % line);
+  const Index odd = static_cast<Index>(reinterpret_cast<std::uintptr_t>(target) % kLineBytes);
   if (odd % To::kBytes != 0) return plain_row<From, To>(target, source, count);
-  const Index head = std::min(count, (line - odd) % line / To::kBytes);
+  const Index head = std::min(count, (kLineBytes - odd) % kLineBytes / To::kBytes);
   plain_row<From, To>(target, source, head);
   Index i = head;
-  for (; i + kQuad <= count; i += kQuad) {
-    for (Index ahead = 0; ahead < kQuad * From::kBytes; ahead += line)
-      prefetch(source + i * From::kBytes, kAhead + ahead);
-    To::template store<true>(From::load(source + i * From::kBytes), target + i * To::kBytes);
+  // Halves are whole lines of the target.
+  constexpr Index kStep = std::max(kQuad, kLineBytes / To::kBytes);
+  const Index half = (count - head) * To::kBytes >= kLeastHalved ? (count - head) / 2 / kStep * kStep : 0;
+  for (; i < head + half; i += kQuad) {
+    stream_quad<From, To>(target + i * To::kBytes, source + i * From::kBytes);
+    stream_quad<From, To>(target + (i + half) * To::kBytes, source + (i + half) * From::kBytes);
   }
+  i += half;
+  for (; i + kQuad <= count; i += kQuad) stream_quad<From, To>(target + i * To::kBytes, source + i * From::kBytes);
   plain_row<From, To>(target + i * To::kBytes, source + i * From::kBytes, count - i);
 }
 

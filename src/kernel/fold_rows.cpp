@@ -4,6 +4,7 @@
 #include <array>
 #include <type_traits>
 
+#include "kernel/stream.h"
 #include "kernel/vector_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -129,16 +130,30 @@ void plain_fold(std::byte* result, std::span<const FoldRow> terms, Index count, 
   fold_part<E, Op, divides>(result, terms, 0, wide * count, divisor);
 }
 
+// More terms than this are streams enough.
+constexpr std::size_t kMostHalved = 4;
+
 template <class E, class Op, bool divides, Index wide>
 void streamed_fold(std::byte* result, std::span<const FoldRow> terms, Index count, Index divisor) {
-  constexpr Index line = 64;
-  const Index end = wide * count, odd = static_cast<Index>(reinterpret_cast<std::uintptr_t>(result) % line);
+  const Index end = wide * count, odd = static_cast<Index>(reinterpret_cast<std::uintptr_t>(result) % kLineBytes);
   if (odd % E::kBytes != 0) return fold_part<E, Op, divides>(result, terms, 0, end, divisor);
-  Index first = std::min(end, (line - odd) % line / E::kBytes);
-  fold_part<E, Op, divides>(result, terms, 0, first, divisor);
-  for (; first + E::kGroup <= end; first += E::kGroup)
-    fold_group<E, Op, divides, true>(result + first * E::kBytes, terms.size(), PlaceInTerms<E>{terms, first}, divisor);
-  fold_part<E, Op, divides>(result, terms, first, end, divisor);
+  const Index head = std::min(end, (kLineBytes - odd) % kLineBytes / E::kBytes);
+  fold_part<E, Op, divides>(result, terms, 0, head, divisor);
+  const auto stream = [&](Index i) HWY_ATTR {
+    fold_group<E, Op, divides, true>(result + i * E::kBytes, terms.size(), PlaceInTerms<E>{terms, i}, divisor);
+  };
+  // Long rows from both halves at once, as stream_halves() copies them. Halves are whole lines of the result.
+  constexpr Index kStep = std::max(E::kGroup, kLineBytes / E::kBytes);
+  const bool halves = (end - head) * E::kBytes >= kLeastHalved && terms.size() <= kMostHalved;
+  const Index half = halves ? (end - head) / 2 / kStep * kStep : 0;
+  Index i = head;
+  for (; i < head + half; i += E::kGroup) {
+    stream(i);
+    stream(i + half);
+  }
+  i += half;
+  for (; i + E::kGroup <= end; i += E::kGroup) stream(i);
+  fold_part<E, Op, divides>(result, terms, i, end, divisor);
 }
 
 template <class E, class Op, bool divides = false, Index wide = 1>

@@ -114,6 +114,14 @@ HWY_INLINE Int narrowed(Float value) {
   return hn::IfThenElse(hn::Gt(rest, hn::Set(ints, 0x7f800000)), hn::Set(ints, F.nan), hn::Or(sign, result));
 }
 
+// bf16 is the high half of an f32: rounded there, for put_high_16.
+HWY_INLINE Int rounded_to_high_half(Float value) {
+  const Int bits = hn::BitCast(ints, value);
+  const Int even = hn::And(hn::BitCast(ints, hn::ShiftRight<16>(hn::BitCast(words, bits))), hn::Set(ints, 1));
+  const Int rounded = hn::Add(hn::Add(bits, hn::Set(ints, 0x7fff)), even);
+  return hn::IfThenElse(hn::RebindMask(ints, hn::IsNaN(value)), hn::Set(ints, narrow::kBf16.nan << 16), rounded);
+}
+
 // Two masks of 64 bits as one of 32.
 HWY_INLINE hn::Vec<Words> joined(hn::Mask<Doubles> low, hn::Mask<Doubles> high) {
   return hn::ConcatEven(words, hn::BitCast(words, hn::VecFromMask(doubles, high)),
@@ -146,6 +154,12 @@ HWY_INLINE void put_low_16(IntFour v, std::byte* to) {
   const hn::ScalableTag<std::uint16_t> d;
   put<stream>(hn::ConcatEven(d, hn::BitCast(d, v.b), hn::BitCast(d, v.a)), d, as<std::uint16_t>(to));
   put<stream>(hn::ConcatEven(d, hn::BitCast(d, v.d), hn::BitCast(d, v.c)), d, as<std::uint16_t>(to) + 2 * kLanes);
+}
+template <bool stream>
+HWY_INLINE void put_high_16(IntFour v, std::byte* to) {
+  const hn::ScalableTag<std::uint16_t> d;
+  put<stream>(hn::ConcatOdd(d, hn::BitCast(d, v.b), hn::BitCast(d, v.a)), d, as<std::uint16_t>(to));
+  put<stream>(hn::ConcatOdd(d, hn::BitCast(d, v.d), hn::BitCast(d, v.c)), d, as<std::uint16_t>(to) + 2 * kLanes);
 }
 template <bool stream>
 HWY_INLINE void put_low_8(IntFour v, std::byte* to) {
@@ -192,6 +206,10 @@ struct NarrowElements {
   }
   template <bool stream>
   static HWY_INLINE void store(FloatFour v, std::byte* to) {
+    if constexpr (F.bias == 127)
+      return put_high_16<stream>(
+          {rounded_to_high_half(v.a), rounded_to_high_half(v.b), rounded_to_high_half(v.c), rounded_to_high_half(v.d)},
+          to);
     const IntFour bits{narrowed<F>(v.a), narrowed<F>(v.b), narrowed<F>(v.c), narrowed<F>(v.d)};
     if constexpr (kBytes == 1) {
       put_low_8<stream>(bits, to);
