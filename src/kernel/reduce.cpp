@@ -104,13 +104,13 @@ struct Multiply {
 struct Less {
   template <class T>
   T operator()(T a, T b) const {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
   }
 };
 struct Greater {
   template <class T>
   T operator()(T a, T b) const {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
   }
 };
 
