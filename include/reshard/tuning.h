@@ -50,7 +50,8 @@ class Tuning {
   explicit Tuning(std::vector<TuningRow> rows);
 
   // By the group of the greatest number of ranks and hosts that is not greater than these, else of the least.
-  // A kind without rows is direct on one host, two_level on several.
+  // Without rows of the kind for one host, or for several, by rule: direct on one; on several eager for little, direct
+  // for one rank on each, two_level else.
   Algorithm choose(CollectiveKind kind, Index ranks, Index hosts, Index bytes) const;
   // Sorted.
   const std::vector<TuningRow>& rows() const { return rows_; }

@@ -71,6 +71,16 @@ std::span<const TuningRow> run_of(std::span<const TuningRow> rows, const Is& is)
                       static_cast<std::size_t>(std::find_if_not(first, rows.end(), is) - first));
 }
 
+// Where nothing was measured. Between hosts one round counts most as long as there is little to send; then what several
+// ranks of a host need had better cross the wire once, which rows for one rank each do anyway.
+Algorithm guess(CollectiveKind kind, Index ranks, Index hosts, Index bytes) {
+  constexpr Index little = 1024, more = 16 * 1024;
+  if (hosts == 1) return Algorithm::direct;
+  if (ranks == hosts) return bytes <= more ? Algorithm::eager : Algorithm::direct;
+  if (bytes <= little) return Algorithm::eager;
+  return kind == CollectiveKind::all_to_all && bytes > more ? Algorithm::direct : Algorithm::two_level;
+}
+
 }  // namespace
 
 std::string_view name_of(CollectiveKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
@@ -113,7 +123,7 @@ Algorithm Tuning::choose(CollectiveKind kind, Index ranks, Index hosts, Index by
   auto rows = run_of(rows_, [&](const TuningRow& row) { return row.kind == kind; });
   // What was measured on one host says nothing of several.
   rows = run_of(rows, [&](const TuningRow& row) { return (row.hosts > 1) == (hosts > 1); });
-  if (rows.empty()) return hosts > 1 ? Algorithm::two_level : Algorithm::direct;
+  if (rows.empty()) return guess(kind, ranks, hosts, bytes);
   const Index near_hosts = nearest(rows, &TuningRow::hosts, hosts);
   rows = run_of(rows, [&](const TuningRow& row) { return row.hosts == near_hosts; });
   const Index near_ranks = nearest(rows, &TuningRow::ranks, ranks);

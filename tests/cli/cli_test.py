@@ -419,7 +419,7 @@ class Help(unittest.TestCase):
             (Path(folder) / "reshard").symlink_to(RESHARD)
             environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
             for command in ([], ["explain"], ["plan"], ["predict"], ["boxes"], ["megatron"], ["compare"], ["verify"], ["inspect"],
-                            ["program"], *(["program", name] for name in ("show", "lower", "diff", "verify", "check", "simulate", "run"))):
+                            ["tune"], ["program"], *(["program", name] for name in ("show", "lower", "diff", "verify", "check", "simulate", "run"))):
                 done = run([*command, "--help"])
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 example = done.stdout.split("Example")[1].split("\n", 1)[1]

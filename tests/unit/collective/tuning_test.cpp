@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "reshard/collective_timing.h"
 #include "reshard/error.h"
 
 namespace reshard {
@@ -36,7 +37,33 @@ TEST(Tuning, GoesByTheNearestGroupBelow) {
   EXPECT_EQ(chosen(9, 3, 5), Algorithm::two_level);
   EXPECT_EQ(chosen(9, 5, 5), Algorithm::direct);
   EXPECT_EQ(tuning.choose(CollectiveKind::all_gather, 2, 1, 5), Algorithm::direct);
-  EXPECT_EQ(tuning.choose(CollectiveKind::all_gather, 2, 2, 5), Algorithm::two_level);
+}
+
+TEST(Tuning, GoesByRuleWhereNothingWasMeasured) {
+  const Tuning tuning({{CollectiveKind::all_reduce, 8, 1, kMore, Algorithm::direct}});
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
+    EXPECT_EQ(tuning.choose(kind, 8, 2, 1000), Algorithm::eager);
+    EXPECT_EQ(tuning.choose(kind, 8, 2, 5000), Algorithm::two_level);
+    EXPECT_EQ(tuning.choose(kind, 8, 2, 1 << 20), Algorithm::two_level);
+    EXPECT_EQ(tuning.choose(kind, 4, 4, 5000), Algorithm::eager);
+    EXPECT_EQ(tuning.choose(kind, 4, 4, 1 << 20), Algorithm::direct);
+  }
+  EXPECT_EQ(tuning.choose(CollectiveKind::all_to_all, 8, 2, 5000), Algorithm::two_level);
+  EXPECT_EQ(tuning.choose(CollectiveKind::all_to_all, 8, 2, 1 << 20), Algorithm::direct);
+  EXPECT_EQ(tuning.choose(CollectiveKind::all_to_all, 8, 1, 5), Algorithm::direct);
+}
+
+TEST(Tuning, AnAlgorithmIsLeftOnlyForAFasterOne) {
+  const auto at = [](double eager, double direct) {
+    return std::vector<AlgorithmTime>{{Algorithm::eager, eager}, {Algorithm::direct, direct}};
+  };
+  const std::vector<std::pair<Index, std::vector<AlgorithmTime>>> times = {
+      {100, at(1.0, 2.0)}, {400, at(2.0, 1.95)}, {1600, at(4.0, 3.0)}, {6400, at(6.0, 6.1)}, {25600, at(9.0, 20.0)}};
+  const std::vector<TuningRow> rows = rows_of(CollectiveKind::broadcast, 4, 1, times);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0], (TuningRow{CollectiveKind::broadcast, 4, 1, 800, Algorithm::eager}));
+  EXPECT_EQ(rows[1], (TuningRow{CollectiveKind::broadcast, 4, 1, 12800, Algorithm::direct}));
+  EXPECT_EQ(rows[2], (TuningRow{CollectiveKind::broadcast, 4, 1, kMore, Algorithm::eager}));
 }
 
 TEST(Tuning, TextIsReadAsWritten) {
