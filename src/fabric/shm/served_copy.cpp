@@ -9,7 +9,7 @@
 namespace reshard::fabric {
 namespace {
 
-constexpr std::chrono::minutes kPatience{2};  // of calls that have no deadline
+constexpr std::chrono::minutes kServicePatience{2};  // of calls that have no deadline
 
 RankId owner_of(std::uint64_t asked) { return RankId(static_cast<Index>(asked & 0xffff)); }
 
@@ -124,7 +124,7 @@ void ServedCopy::put(const PrivatePart& to, const StridedCopy& copy, const std::
 }
 
 void ServedCopy::transfer(const PrivatePart& part, bool is_put, const Strided& there, const Strided& here) {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kServicePatience;
   Channel& mine = channel(here_);
   ask(part, is_put, there);
   auto& done = is_put ? mine.filled : mine.drained;
@@ -183,7 +183,7 @@ void ServedCopy::wait(const PrivatePart& part, const Ready& ready, Clock::time_p
   const auto what = fmt::format("rank {}: transfer with window id {} of rank {}, exposed in place", world_.name(here_),
                                 part.window.value, world_.name(part.owner));
   if (world_.lost() >= 0) fail(Code::peer_lost, "{}: lost {}", what, world_.describe_lost());
-  fail(Code::timeout, "{}: the owner has not served it in {} s", what, std::chrono::seconds(kPatience).count());
+  fail(Code::timeout, "{}: the owner has not served it in {} s", what, std::chrono::seconds(kServicePatience).count());
 }
 
 }  // namespace reshard::fabric
