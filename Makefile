@@ -4,19 +4,22 @@ JOBS ?= $(shell nproc)
 PYTHON ?= /usr/bin/python3
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test random run bench asan tsan fuzz format check-format check-includes claims check-docs install-check clean
+.PHONY: help deps build test faults random run bench asan tsan fuzz format check-format check-includes claims check-docs install-check clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps:
-	@scripts/install_deps.sh build
+	@scripts/install_deps.sh build fabrics
 
 build: deps ## Build everything in build/dev
 	@scripts/lane.sh build dev $(JOBS)
 
 test: deps ## Install what is missing, build, run all tests
 	@scripts/lane.sh test dev $(JOBS)
+
+faults: build ## Kill, stop, slow and fail ranks in every operation on every fabric; one table
+	@scripts/fault_table.py build/dev
 
 random: deps ## Move between PAIRS (100000) pairs of random layouts, against the oracle
 	@scripts/measure/plan.random.sh $(or $(PAIRS),100000)

@@ -54,7 +54,7 @@ THIRD_PARTY = {
 PUBLIC_THIRD_PARTY = {
     "include/reshard/mpi_fabric.h": {"mpi.h"},
 }
-SYSTEM = {"sys", "linux", "asm"}
+SYSTEM = {"sys", "linux", "asm", "arpa", "netinet"}
 NAMELESS = {"util", "utils", "helper", "helpers", "misc", "common"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # install_deps.sh GROUP.. | PACKAGE..: installs the Debian packages that are missing, and does nothing when none is.
-# Groups: build (make test, make run), check (formatting, fuzzing) and bench (whom make bench compares with). Anything
-# else is taken as a package name.
+# Groups: build (make test, make run), fabrics (MPI and UCX, and hosts that are network namespaces), check (formatting,
+# fuzzing) and bench (whom make bench compares with). Anything else is taken as a package name.
 set -euo pipefail
 
 build=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libhwy-dev libgtest-dev libgmock-dev
   libbenchmark-dev procps python3 python3-yaml)
+fabrics=(openmpi-bin libopenmpi-dev mpich libmpich-dev libucx-dev iproute2 pkg-config)
 check=(clang libclang-rt-14-dev clang-format)
 bench=(pkg-config openmpi-bin libopenmpi-dev mpich libmpich-dev libgloo-dev libscalapack-openmpi-dev libfftw3-dev
   libfftw3-mpi-dev python3-torch python3-numpy iproute2)
@@ -14,6 +15,7 @@ wanted=()
 for name in "$@"; do
   case $name in
     build) wanted+=("${build[@]}") ;;
+    fabrics) wanted+=("${fabrics[@]}") ;;
     check) wanted+=("${check[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     *) wanted+=("$name") ;;
