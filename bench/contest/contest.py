@@ -188,7 +188,8 @@ class Contest:
         if not program.exists():
             self.say("hosts: missing: bench/hosts_bench was not built")
             return
-        done = subprocess.run([str(program)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run([str(program), str(self.options.rounds)], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False)
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         self.rows += [{"contestant": "hosts", **json.loads(line), "family": "hosts"} for line in lines]
         if done.returncode != 0 or not lines:

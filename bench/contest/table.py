@@ -99,7 +99,7 @@ def collective_tables(rows):
 
 
 def hosts_table(rows):
-    rows = [{key: value for key, value in row.items() if key != "family"} for row in rows if row["family"] == "hosts"]
+    rows = [{key: value for key, value in row.items() if key not in ("family", "contestant")} for row in rows if row["family"] == "hosts"]
     if not rows:
         return []
     keys = list(dict.fromkeys(key for row in rows for key in row))

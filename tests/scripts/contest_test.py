@@ -179,6 +179,7 @@ class VerdictTest(unittest.TestCase):
          "ours": {"reshard-process/windows": 3.0, "reshard-process/in place": 1.0, "reshard-thread/windows": 0.1}},
         {"job": "b", "contestant": "openmpi", "way": "pack", "ms": 6.0, "bytes": 1024, "ours": {"reshard-process/windows": 2.0}},
         {"job": "b", "contestant": "mpich", "left_out": "no answer"},
+        {"job": "b", "family": "hosts", "contestant": "hosts", "fabric": "ucx", "ratio": 0.9, "bytes": 64},
     ]
 
     def measured(self, *arguments):
@@ -196,6 +197,7 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(2.0, self.measured("over", "openmpi"))
         self.assertEqual(3.0, self.measured("over", "openmpi", "put"))
         self.assertEqual(1.25, self.measured("published", "0.45,0.4"))
+        self.assertEqual(0.9, self.measured("hosts"))
 
     def test_sizes_can_be_chosen(self):
         self.assertEqual(0.9, self.measured("limit", "windows", "--below", "1024"))
@@ -237,6 +239,10 @@ class TableTest(unittest.TestCase):
 
     def test_times(self):
         self.assertEqual(["20.1 ms", "31.0 us", "250 ns"], [table.time_text(ms) for ms in (20.1, 0.031, 0.00025)])
+
+    def test_what_the_benchmark_of_hosts_says_is_shown(self):
+        rows = [{"family": "hosts", "contestant": "hosts", "job": "b", "fabric": "ucx", "ms": 50.5, "ratio": 0.9}]
+        self.assertIn("| b | ucx | 50.5 | 0.9 |", table.render(rows, {}))
 
     def test_rows_are_json(self):
         for row in Race({"limit": "1", "openmpi": "2"}).rows:
