@@ -58,13 +58,14 @@ class EveryCollective : public EveryWorld {
       World world(endpoint.rank() == RankId(endpoint.ranks() / 2) ? slow : endpoint, {.timeout = 120s});
       body(world);
     });
-    for (Index hosts = 2; hosts <= std::min<Index>(3, ranks()); ++hosts) {
-      run([&](Endpoint& endpoint) {
-        ApartEndpoint apart(endpoint, hosts);
-        World world(apart, {.timeout = 120s});
-        body(world);
-      });
-    }
+    for (Index hosts = 2; hosts <= std::min<Index>(3, ranks()); ++hosts) run_on_hosts(hosts, body);
+  }
+  void run_on_hosts(Index hosts, const std::function<void(World&)>& body) const {
+    run([&](Endpoint& endpoint) {
+      ApartEndpoint apart(endpoint, hosts);
+      World world(apart, {.timeout = 120s});
+      body(world);
+    });
   }
 };
 

@@ -73,25 +73,33 @@ bool has_room(Dtype dtype, ReduceOp op, Index ranks) {
   return !is_narrow || (op != ReduceOp::product && ranks <= 4);
 }
 
-TEST_P(CollectiveReduction, AllDtypesByAllOps) {
-  run_everywhere([](World& world) {
-    const Index n = 37;
-    for (const Dtype dtype : all_dtypes()) {
-      for (const ReduceOp reduce : kOps) {
-        if (!is_reducible(dtype, reduce) || !has_room(dtype, reduce, world.ranks())) continue;
-        AllReduce all(world, n, dtype, reduce);
-        ReduceScatter scattered(world, n, dtype, reduce, {.algorithm = Algorithm::direct});
-        for (Index call = 0; call < 2; ++call) {
-          write_terms(all, dtype, reduce, world.rank(), call);
-          write_terms(scattered, dtype, reduce, world.rank(), call);
-          all.run();
-          scattered.run();
-          expect_folded(world.endpoint(), all, dtype, reduce, 0, call, "all_reduce");
-          expect_folded(world.endpoint(), scattered, dtype, reduce, world.rank().value() * n, call, "reduce_scatter");
-        }
+void expect_all_dtypes_by_all_ops(World& world, const Tuning& tuning) {
+  const Index n = 37;
+  for (const Dtype dtype : all_dtypes()) {
+    for (const ReduceOp reduce : kOps) {
+      if (!is_reducible(dtype, reduce) || !has_room(dtype, reduce, world.ranks())) continue;
+      AllReduce all(world, n, dtype, reduce, {.tuning = &tuning});
+      ReduceScatter scattered(world, n, dtype, reduce, {.tuning = &tuning});
+      for (Index call = 0; call < 2; ++call) {
+        write_terms(all, dtype, reduce, world.rank(), call);
+        write_terms(scattered, dtype, reduce, world.rank(), call);
+        all.run();
+        scattered.run();
+        expect_folded(world.endpoint(), all, dtype, reduce, 0, call, "all_reduce");
+        expect_folded(world.endpoint(), scattered, dtype, reduce, world.rank().value() * n, call, "reduce_scatter");
       }
     }
-  });
+  }
+}
+
+TEST_P(CollectiveReduction, AllDtypesByAllOps) {
+  run_worlds([](World& world) { expect_all_dtypes_by_all_ops(world, Tuning({})); });
+}
+
+// Averages of integers, which two levels cannot do, go another way.
+TEST_P(CollectiveReduction, AllDtypesByHost) {
+  const Tuning by_host = Tuning::parse("all_reduce 2 2 more two_level\nreduce_scatter 2 2 more two_level\n");
+  run_on_hosts(2, [&](World& world) { expect_all_dtypes_by_all_ops(world, by_host); });
 }
 
 TEST_P(CollectiveReduction, AllReduceOfAllSizes) {
