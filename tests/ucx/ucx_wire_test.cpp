@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <new>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -220,7 +223,9 @@ TEST(UcxWireTest, AllocatesNothingOnceItIsWarm) {
   const auto round = [&](std::uint64_t number) {
     const Rank& to = net.ranks[1];
     for (std::uint64_t k = 0; k < 8; ++k) net.ranks[0].send(RankId(1), number * 8 + k, source.view);
-    while (to.finished_messages.size() < (number + 1) * 8 || net.ranks[0].sent_messages.size() < (number + 1) * 8) {
+    const auto deadline = Clock::now() + 60s;
+    while (Clock::now() < deadline &&
+           (to.finished_messages.size() < (number + 1) * 8 || net.ranks[0].sent_messages.size() < (number + 1) * 8)) {
       for (Rank& rank : net.ranks) rank.wire->progress(rank);
     }
   };
@@ -228,6 +233,7 @@ TEST(UcxWireTest, AllocatesNothingOnceItIsWarm) {
   const std::size_t before = allocations;
   for (std::uint64_t number = 1; number < 4; ++number) round(number);
   EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(net.ranks[1].finished_messages.size(), 32u);
 }
 
 TEST(UcxWireTest, APeerThatEndsIsLostOnceAndMayComeBack) {
@@ -342,16 +348,19 @@ TEST(UcxWireTest, SleepsUntilAMessageOrTheDeadline) {
   }
   const auto start = Clock::now();
   while (Clock::now() < start + 30ms) net.ranks[1].wire->sleep(start + 30ms), net.ranks[1].wire->progress(net.ranks[1]);
-  // Would last an hour if the message did not wake it.
+  // Would last a minute if the message did not wake it.
+  const auto deadline = Clock::now() + 60s;
   std::jthread other([&] {
     std::this_thread::sleep_for(20ms);
     net.ranks[0].send(RankId(1), 1, {});
-    while (net.ranks[1].next[0] < 2) net.ranks[0].wire->progress(net.ranks[0]);
+    for (int i = 0; i < 1000; ++i) net.ranks[0].wire->progress(net.ranks[0]);
   });
-  while (net.ranks[1].next[0] < 2) {
-    net.ranks[1].wire->sleep(Clock::now() + 1h);
+  while (net.ranks[1].next[0] < 2 && Clock::now() < deadline) {
+    net.ranks[1].wire->sleep(deadline);
     net.ranks[1].wire->progress(net.ranks[1]);
   }
+  EXPECT_EQ(net.ranks[1].next[0], 2u);
+  EXPECT_LT(Clock::now(), deadline);
 }
 
 TEST(UcxWireTest, AddressesMustBeThereAndBeAddresses) {
