@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "reshard/fabric.h"
@@ -84,6 +85,7 @@ class Executor {
   };
 
   void check_need(const Need& need, const Binding& binding) const;
+  std::string who_is_missing(const Step& step) const;
   void execute(Steps& steps, const Step& step, std::uint64_t run, Clock::time_point deadline);
   void move(const Steps& steps, const Step& step, Clock::time_point deadline);
   void signal(const Step& step, std::uint64_t run, Clock::time_point deadline);

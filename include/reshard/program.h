@@ -140,6 +140,7 @@ struct SignalSpec {
   int bits = 64;                          // a counter wraps there
   std::optional<Protocol> protocol = {};  // what its slots must hold between calls; none: nothing is promised
   std::vector<std::vector<std::uint64_t>> starts = {};  // per rank and slot, before the first call; empty: 0
+  bool is_by_rank = false;  // slot r of every rank is notified by rank r alone: for errors, which then name it
   friend bool operator==(const SignalSpec&, const SignalSpec&) = default;
 };
 

@@ -30,7 +30,7 @@ Program without_operations(const Job& job, Algorithm algorithm) {
                       {.name = "output", .bytes = job.output_bytes, .dtype = dtype},
                       std::move(mailbox),
                       std::move(staging)},
-          .signals = {{.name = "turns", .slots = job.ranks}},
+          .signals = {{.name = "turns", .slots = job.ranks, .is_by_rank = true}},
           .operations = std::vector<std::vector<Operation>>(static_cast<std::size_t>(job.ranks))};
 }
 

@@ -119,10 +119,18 @@ void Executor::run(std::uint64_t run, Clock::time_point deadline) {
     for (at_ = 0; at_ < steps_->size(); ++at_) execute(*steps_, (*steps_)[at_], run, deadline);
   } catch (const Error& error) {
     if (refused_) throw;
-    throw Error(error.code(), fmt::format("program {}, operation {} of rank {} ({}): {}", program_->name, at_,
-                                          endpoint_->rank().value(), steps_->describe((*steps_)[at_]), error.what()));
+    const Step& step = (*steps_)[at_];
+    throw Error(error.code(),
+                fmt::format("program {}, operation {} of rank {} ({}): {}{}", program_->name, at_,
+                            endpoint_->rank().value(), steps_->describe(step), error.what(), who_is_missing(step)));
   }
   traffic_ = counting_;
+}
+
+// Of a wait that has failed.
+std::string Executor::who_is_missing(const Step& step) const {
+  if (step.code != OpCode::wait || !program_->signals[static_cast<std::size_t>(step.signal)].is_by_rank) return {};
+  return fmt::format("; rank {} has not notified", step.slot);
 }
 
 void Executor::execute(Steps& steps, const Step& step, std::uint64_t run, Clock::time_point deadline) {

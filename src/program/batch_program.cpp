@@ -290,7 +290,8 @@ Program batch_program(const BatchPlan& plan, RankId rank, Index world_ranks, con
     fail(Code::invalid_argument, "rank {} is outside the world of {} ranks", rank.value(), world_ranks);
   Program program{.name = "batch", .ranks = world_ranks};
   program.windows = windows_of(plan, world_ranks);
-  program.signals = {{.name = "ready", .slots = world_ranks}, {.name = "done", .slots = world_ranks}};
+  program.signals = {{.name = "ready", .slots = world_ranks, .is_by_rank = true},
+                     {.name = "done", .slots = world_ranks, .is_by_rank = true}};
   program.operations.resize(static_cast<std::size_t>(world_ranks));
   program.operations[static_cast<std::size_t>(rank.value())] = Builder(plan, rank, world_ranks, hosts).operations();
   return program;

@@ -60,7 +60,7 @@ class Writer {
   Program empty() const {
     Program program{.name = "multicast", .ranks = ranks_};
     program.windows = {window("source", multicast_.source()), window("target", multicast_.target())};
-    program.signals = {{.name = "ready", .slots = ranks_},
+    program.signals = {{.name = "ready", .slots = ranks_, .is_by_rank = true},
                        {.name = "arrived", .slots = most_slots_},
                        {.name = "done", .slots = ranks_}};
     program.operations.resize(place(ranks_));

@@ -199,7 +199,8 @@ Program empty_program(const Move& move, Index world_ranks) {
   Program program{.name = "redistribute", .ranks = world_ranks};
   program.windows = {window_of("source", source, world_ranks), window_of("target", target, world_ranks)};
   if (move.reduces()) program.windows.push_back(staging_of(move, world_ranks));
-  program.signals = {{.name = "ready", .slots = world_ranks}, {.name = "done", .slots = world_ranks}};
+  program.signals = {{.name = "ready", .slots = world_ranks, .is_by_rank = true},
+                     {.name = "done", .slots = world_ranks, .is_by_rank = true}};
   program.operations.resize(static_cast<std::size_t>(world_ranks));
   return program;
 }
