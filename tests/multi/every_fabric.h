@@ -89,8 +89,10 @@ inline std::span<std::uint64_t> elements(Endpoint& e, WindowId window) {
   return {reinterpret_cast<std::uint64_t*>(bytes.data()), bytes.size() / 8};
 }
 
+// With its fence: the value is gone when it returns.
 inline void put_one(Endpoint& e, RankId peer, WindowId window, Index index, std::uint64_t value) {
   e.put(peer, window, {.target_offset = index * 8, .row_bytes = 8}, std::as_bytes(std::span(&value, 1)));
+  e.fence();
 }
 
 // RESHARD_ON_EVERY_FABRIC(Suite, {1, 2, 7}); RESHARD_ON_FABRICS_WHERE(traits.may_die, Suite, {2, 3})
