@@ -182,8 +182,10 @@ TEST(CopyStrided, StreamedLines) {
       for (const Index gap : {0, 64, 128, 8}) {
         target.fill(kPoison);
         Bytes expected(target.begin(), target.end());
-        const Stride loops[] = {{2, -3 * row, 3 * (row + gap)}, {3, row, row + gap}};
-        const StridedCopy copy{.source_offset = 3 * row + 1,
+        // A source that is contiguous, and one whose rows go in pairs and leave one over.
+        const Index pitch = gap == 64 ? row : row + 24;
+        const Stride loops[] = {{2, -3 * pitch, 3 * (row + gap)}, {3, pitch, row + gap}};
+        const StridedCopy copy{.source_offset = 3 * pitch + 1,
                                .target_offset = shift,
                                .row_bytes = row,
                                .loops = loops,

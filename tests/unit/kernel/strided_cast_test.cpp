@@ -101,6 +101,25 @@ TEST(StridedCast, StreamedRowsAtEveryAlignmentOfElements) {
   });
 }
 
+// Rows long enough to be written from both halves at once, which leave something over.
+TEST(StridedCast, RowsStreamedFromBothHalves) {
+  std::vector<float> source(70'001);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<float>(i) * 0.37f - 9000;
+  for_every_instruction_set([&source] {
+    for (const Dtype to : {Dtype::bf16, Dtype::f8e4m3, Dtype::f64, Dtype::i32}) {
+      const CastKernel cast(Dtype::f32, to);
+      const Index count = static_cast<Index>(source.size()), width = bytes_of(to);
+      Memory expected(static_cast<std::size_t>((count + 9) * width), kUntouched), actual = expected;
+      const Stride loop{count, 4, width};
+      const auto* from = reinterpret_cast<const std::byte*>(source.data());
+      cast_slowly(cast, expected.data() + 3 * width, from, {&loop, 1});
+      cast_strided(cast, actual.data() + 3 * width, from, {.loops = {&loop, 1}, .job_bytes = Index{1} << 30});
+      ASSERT_TRUE(actual == expected) << name_of(to) << ", byte "
+                                      << std::ranges::mismatch(actual, expected).in1 - actual.begin();
+    }
+  });
+}
+
 // Gaps at either end, backwards, transposed with whole panels and parts of them, one source again and again.
 TEST(StridedCast, Loops) {
   for_every_instruction_set([] {
