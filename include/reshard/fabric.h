@@ -106,7 +106,8 @@ class Endpoint {
   // Does what peers have asked for, and returns. Nothing where needs_service is false.
   virtual void progress() = 0;
   virtual void barrier(Clock::time_point deadline) = 0;
-  // Throws Error(peer_lost) if a rank has died or failed: for long work between two waits. Costs one load.
+  // Throws Error(peer_lost) if a rank has died or failed: for long work between two waits. Costs one load. Where the
+  // fabric needs_service it knows what calls that may block, or progress(), have brought.
   virtual void check_peers() const = 0;
 };
 

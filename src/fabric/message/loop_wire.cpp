@@ -166,6 +166,7 @@ void LoopNetwork::drop(RankId from, RankId to, What what) {
 
 std::vector<RankOutcome> try_loop(Index ranks, const RankBody& body, const RunOptions& options, LoopOptions loop,
                                   std::chrono::milliseconds patience) {
+  if (ranks < 1) fail(Code::invalid_argument, "a world of {} ranks: at least 1 is needed", ranks);
   LoopNetwork net(ranks, loop);
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(ranks));
   {

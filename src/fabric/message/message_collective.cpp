@@ -45,49 +45,92 @@ OfferText text_of(std::string_view name, std::string_view failure) {
   return text;
 }
 
+void check_size(Index size) {
+  if (size < 0) fail(Code::invalid_argument, "size {} is negative", size);
+}
+
 }  // namespace
 
 WindowId MessageEndpoint::create_window(std::string_view name, Index bytes, Clock::time_point deadline) {
-  Window window{.name = std::string(name), .is_owned = true};
-  std::string failure;
-  try {
-    if (bytes < 0) fail(Code::invalid_argument, "size {} is negative", bytes);
-    window.memory = {store_.allocate(bytes), static_cast<std::size_t>(bytes)};
-  } catch (const Error& error) {
-    failure = error.what();  // told to all ranks, which throw it together
-  }
-  return {create(windows_, {MessageCall::create_window, 0, name, bytes, failure}, std::move(window), deadline)};
+  Window window{.name = std::string(name)};
+  Calling calling{MessageCall::create_window, static_cast<int>(windows_.size()), name, bytes};
+  const std::string failure = provide(calling, deadline, [&] {
+    if (options_.neighbours) {
+      window.shared = shared().create_window(name, bytes, deadline);
+      window.memory = shared().memory(window.shared);
+    } else {
+      check_size(bytes);
+      window.memory = {store_.allocate(bytes), static_cast<std::size_t>(bytes)};
+      window.is_owned = true;
+    }
+  });
+  calling.failure = failure;
+  return {create(windows_, calling, std::move(window), deadline)};
 }
 
 SignalId MessageEndpoint::create_signal(std::string_view name, Index slots, Clock::time_point deadline) {
-  Signal signal{.name = std::string(name)};
-  std::string failure;
-  try {
-    if (slots < 0) fail(Code::invalid_argument, "size {} is negative", slots);
-    const Index bytes = checked_mul(slots, sizeof(std::uint64_t), "bytes of a signal");
-    signal.cells = {reinterpret_cast<std::uint64_t*>(store_.allocate(bytes)), static_cast<std::size_t>(slots)};
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  return {create(signals_, {MessageCall::create_signal, 0, name, slots, failure}, std::move(signal), deadline)};
+  Signal signal{.name = std::string(name), .slots = slots};
+  Calling calling{MessageCall::create_signal, static_cast<int>(signals_.size()), name, slots};
+  const std::string failure = provide(calling, deadline, [&] {
+    if (options_.neighbours) {
+      signal.shared = shared().create_signal(name, slots, deadline);
+    } else {
+      check_size(slots);
+      const Index bytes = checked_mul(slots, sizeof(std::uint64_t), "bytes of a signal");
+      signal.cells = {reinterpret_cast<std::uint64_t*>(store_.allocate(bytes)), static_cast<std::size_t>(slots)};
+    }
+  });
+  calling.failure = failure;
+  return {create(signals_, calling, std::move(signal), deadline)};
 }
 
 WindowId MessageEndpoint::expose_window(std::string_view name, std::span<std::byte> memory, Exposure how,
                                         Clock::time_point deadline) {
-  const auto call = how == Exposure::shared ? MessageCall::expose_shared : MessageCall::expose_in_place;
-  return {create(windows_, {call, 0, name, static_cast<Index>(memory.size())},
-                 Window{.name = std::string(name), .memory = memory}, deadline)};
+  Window window{.name = std::string(name), .memory = memory};
+  Calling calling{how == Exposure::shared ? MessageCall::expose_shared : MessageCall::expose_in_place,
+                  static_cast<int>(windows_.size()), name, static_cast<Index>(memory.size())};
+  const std::string failure = provide(calling, deadline, [&] {
+    if (options_.neighbours) window.shared = shared().expose_window(name, memory, how, deadline);
+  });
+  calling.failure = failure;
+  return {create(windows_, calling, std::move(window), deadline)};
+}
+
+// Memory for what is created here; why there is none, which is told to all ranks so that they throw together. Where
+// ranks share hosts the memory is made by collective calls of the hosts, so all ranks must agree before.
+template <class Make>
+std::string MessageEndpoint::provide(const Calling& calling, Clock::time_point deadline, const Make& make) {
+  if (has_shared_hosts()) agree(calling, deadline);
+  meet_neighbours(calling, deadline);
+  try {
+    make();
+  } catch (const Error& error) {
+    if (error.code() == Code::peer_lost || error.code() == Code::timeout) throw;
+    return error.what();
+  }
+  return {};
+}
+
+bool MessageEndpoint::has_shared_hosts() const {
+  return std::ranges::max(options_.hosts) + 1 < static_cast<Index>(options_.hosts.size());
+}
+
+// See Neighbours::arrive.
+void MessageEndpoint::meet_neighbours(const Calling& calling, Clock::time_point deadline) {
+  if (options_.neighbours == nullptr) return;
+  options_.neighbours->arrive();
+  if (!serve_until([&] { return options_.neighbours->all_are_here(); }, deadline)) fail_collective(calling, {});
 }
 
 // The entry is there before the others are told that this rank agrees: their first messages may overtake the verdict.
 template <class Entry>
-int MessageEndpoint::create(Table<Entry>& table, Calling calling, Entry entry, Clock::time_point deadline) {
-  calling.id = static_cast<int>(table.size());
+int MessageEndpoint::create(Table<Entry>& table, const Calling& calling, Entry entry, Clock::time_point deadline) {
   table.push_back(std::make_unique<Entry>(std::move(entry)));
   try {
     table.back()->sizes = agree(calling, deadline);
-  } catch (...) {
-    release(*table.back());  // no peer has used it: none was told that all agree
+  } catch (const Error& error) {
+    // No peer has used it: none was told that all agree.
+    if (error.code() != Code::peer_lost && error.code() != Code::timeout) release(*table.back(), calling, deadline);
     table.pop_back();
     throw;
   }
@@ -107,16 +150,25 @@ template <class Entry>
 void MessageEndpoint::destroy(Table<Entry>& table, const Calling& calling, Clock::time_point deadline) {
   agree(calling, deadline);
   std::unique_ptr<Entry>& entry = table[static_cast<std::size_t>(calling.id)];
-  release(*entry);
+  release(*entry, calling, deadline);
   entry.reset();
 }
 
-void MessageEndpoint::release(const Window& window) {
+// With neighbours, collective among those of the host.
+void MessageEndpoint::release(const Window& window, const Calling& calling, Clock::time_point deadline) {
   if (window.is_owned) store_.release(window.memory.data(), static_cast<Index>(window.memory.size()));
+  if (window.shared.value < 0) return;
+  meet_neighbours(calling, deadline);
+  shared().destroy_window(window.shared, deadline);
 }
 
-void MessageEndpoint::release(const Signal& signal) {
-  store_.release(reinterpret_cast<std::byte*>(signal.cells.data()), static_cast<Index>(signal.cells.size_bytes()));
+void MessageEndpoint::release(const Signal& signal, const Calling& calling, Clock::time_point deadline) {
+  if (signal.shared.value < 0) {
+    return store_.release(reinterpret_cast<std::byte*>(signal.cells.data()),
+                          static_cast<Index>(signal.cells.size_bytes()));
+  }
+  meet_neighbours(calling, deadline);
+  shared().destroy_signal(signal.shared, deadline);
 }
 
 void MessageEndpoint::barrier(Clock::time_point deadline) { agree({}, deadline); }
@@ -167,7 +219,7 @@ void MessageEndpoint::gather_offers(const Calling& calling, std::uint64_t sequen
   };
   while (!serve_until(all_here, std::min(deadline, Clock::now() + kAbsentEvery))) {
     const std::string absent = absent_from(sequence);
-    if (first_lost_ >= 0 || Clock::now() >= deadline) fail_collective(calling, absent);
+    if (!lost_.empty() || Clock::now() >= deadline) fail_collective(calling, absent);
     for (Index r = 1; r < ranks(); ++r) {
       if (offers_[static_cast<std::size_t>(r)].sequence < sequence) continue;
       send(RankId(r), {.kind = MessageKind::absent, .value = sequence}, std::as_bytes(std::span(absent)));
@@ -241,8 +293,8 @@ void MessageEndpoint::fail_collective(const Calling& calling, const std::string&
   const auto what = calling.call == MessageCall::barrier
                         ? std::string("barrier")
                         : fmt::format("{}(\"{}\")", name_of(calling.call), calling.name);
-  if (first_lost_ >= 0) {
-    fail(Code::peer_lost, "rank {}: {} cannot complete: lost {}", rank().value(), what, describe_lost());
+  if (!lost_.empty()) {
+    fail(Code::peer_lost, "rank {}: {} cannot complete: lost {}", rank().value(), what, lost_);
   }
   if (absent.empty()) fail(Code::timeout, "rank {}: {}: deadline passed{}", rank().value(), what, unheard());
   fail(Code::timeout, "rank {}: deadline passed in a {} of {} ranks; not there: rank {}", rank().value(), what, ranks(),

@@ -12,6 +12,8 @@ namespace reshard::fabric {
 namespace {
 
 constexpr int kSpinsAlone = 200;
+constexpr auto kGraceOfPayloads = std::chrono::seconds(1);
+constexpr auto kTurnOfSleep = std::chrono::microseconds(50);
 constexpr Index kNoLimit = std::numeric_limits<Index>::max();
 
 StridedCopy reversed(const StridedCopy& copy, std::array<Stride, Strided::kMaxLoops>& loops) {
@@ -140,6 +142,7 @@ void MessageEndpoint::put(RankId peer, WindowId window, const StridedCopy& copy,
   check_copy("put", peer, w, copy, target_range(copy), source_range(copy), source.size());
   if (source_range(copy).is_empty) return;
   if (peer == rank()) return options_.copy(w.memory.data(), source.data(), copy);
+  if (is_neighbour(peer)) return shared().put(local(peer), w.shared, copy, source);
   in_pieces(copy, kNoLimit, Strided::kMaxLoops,
             [&](const StridedCopy& piece) { put_nest(peer, window, piece, source.data()); });
 }
@@ -162,6 +165,7 @@ void MessageEndpoint::get(RankId peer, WindowId window, const StridedCopy& copy,
   check_copy("get", peer, w, copy, source_range(copy), target_range(copy), target.size());
   if (source_range(copy).is_empty) return;
   if (peer == rank()) return options_.copy(target.data(), w.memory.data(), copy);
+  if (is_neighbour(peer)) return shared().get(local(peer), w.shared, copy, target);
   const auto until = patience();
   in_pieces(copy, kNoLimit, Strided::kMaxLoops, [&](const StridedCopy& piece) {
     if (get_nest(peer, window, piece, target.data(), until)) return;
@@ -184,8 +188,18 @@ bool MessageEndpoint::get_nest(RankId peer, WindowId window, const StridedCopy& 
   send_counted(peer, head, as_bytes(source));
   if (serve_until([&] { return getting_.is_there; }, deadline)) return true;
   ++getting_.number;  // an answer that comes after all goes nowhere
-  if (getting_.has_arrived) wire_.drop(peer);
+  if (getting_.has_arrived && !serve_until([&] { return getting_.is_there; }, Clock::now() + kGraceOfPayloads, true)) {
+    give_up(peer);
+  }
   return false;
+}
+
+// For when a payload of the peer is under way to memory that is the caller's again.
+void MessageEndpoint::give_up(RankId peer) {
+  const std::string_view why = "it gave up a get that was under way";
+  send(peer, {.kind = MessageKind::failed}, std::as_bytes(std::span(why)));
+  wire_.drop(peer);
+  lost(peer, "a get from it was given up");
 }
 
 void MessageEndpoint::accumulate(RankId peer, WindowId window, const StridedCopy& copy,
@@ -201,6 +215,8 @@ void MessageEndpoint::accumulate(RankId peer, WindowId window, const StridedCopy
   if (!take_turn(peer, deadline)) fail_waiting(what());
   if (peer == rank()) {
     combine(w.memory.data(), source.data(), copy);
+  } else if (is_neighbour(peer)) {
+    shared().accumulate(local(peer), w.shared, copy, source, combine, deadline);
   } else {
     in_pieces(copy, kPiece, Strided::kMaxLoops, [&](const StridedCopy& piece) {
       if (!join_piece(peer, window, piece, source.data(), combine, deadline)) fail_waiting(what());
@@ -250,6 +266,7 @@ void MessageEndpoint::notify(RankId peer, SignalId signal, Index slot, std::uint
   Signal& s = signal_of(signal);
   check_slot(s, peer, slot);
   if (peer == rank()) return apply(s, slot, value, update);
+  if (is_neighbour(peer)) return shared().notify(local(peer), s.shared, slot, value, update);
   send_counted(peer, {.kind = MessageKind::notify,
                       .detail = static_cast<std::uint8_t>(update),
                       .id = signal.value,
@@ -258,15 +275,23 @@ void MessageEndpoint::notify(RankId peer, SignalId signal, Index slot, std::uint
 }
 
 void MessageEndpoint::apply(Signal& signal, Index slot, std::uint64_t value, Update update) {
+  if (options_.neighbours) return shared().notify(local(rank()), signal.shared, slot, value, update);
   std::uint64_t& cell = signal.cells[static_cast<std::size_t>(slot)];
   cell = update == Update::set ? value : cell + value;
+}
+
+std::uint64_t MessageEndpoint::value_of(const Signal& signal, Index slot) const {
+  return options_.neighbours ? shared().peek(signal.shared, slot) : signal.cells[static_cast<std::size_t>(slot)];
 }
 
 void MessageEndpoint::wait(SignalId signal, Index slot, std::uint64_t value, Until until, Clock::time_point deadline) {
   const Signal& s = signal_of(signal);
   check_slot(s, rank(), slot);
-  const std::uint64_t& seen = s.cells[static_cast<std::size_t>(slot)];
-  const auto ready = [&] { return until == Until::equal ? seen == value : seen >= value; };
+  std::uint64_t seen = 0;
+  const auto ready = [&] {
+    seen = value_of(s, slot);
+    return until == Until::equal ? seen == value : seen >= value;
+  };
   if (serve_until(ready, deadline)) return;
   fail_waiting(fmt::format("rank {}: wait on signal \"{}\" slot {} for {} {}, seen {}", rank().value(), s.name, slot,
                            until == Until::equal ? "==" : ">=", value, seen));
@@ -275,7 +300,7 @@ void MessageEndpoint::wait(SignalId signal, Index slot, std::uint64_t value, Unt
 std::uint64_t MessageEndpoint::peek(SignalId signal, Index slot) const {
   const Signal& s = signal_of(signal);
   check_slot(s, rank(), slot);
-  return s.cells[static_cast<std::size_t>(slot)];
+  return value_of(s, slot);
 }
 
 void MessageEndpoint::fence() {
@@ -290,7 +315,7 @@ void MessageEndpoint::progress() {
 }
 
 void MessageEndpoint::check_peers() const {
-  if (first_lost_ >= 0) fail(Code::peer_lost, "rank {}: lost {}", rank().value(), describe_lost());
+  if (!lost_.empty()) fail(Code::peer_lost, "rank {}: lost {}", rank().value(), lost_);
 }
 
 // --- sending
@@ -359,11 +384,24 @@ bool MessageEndpoint::quiesce(Clock::time_point deadline) {
 }
 
 void MessageEndpoint::fail_waiting(const std::string& what) const {
-  if (first_lost_ >= 0) fail(Code::peer_lost, "{}: lost {}", what, describe_lost());
+  if (!lost_.empty()) fail(Code::peer_lost, "{}: lost {}", what, lost_);
   fail(Code::timeout, "{}: deadline passed{}", what, unheard());
 }
 
-std::string MessageEndpoint::describe_lost() const { return fmt::format("rank {} ({})", first_lost_, why_lost_); }
+// With neighbours there are two things to sleep on: each in turn, and not for long.
+void MessageEndpoint::rest(Clock::time_point deadline) {
+  if (options_.neighbours == nullptr) return wire_.sleep(deadline);
+  look_for_lost_neighbours();
+  const auto until = std::min(deadline, Clock::now() + kTurnOfSleep);
+  sleeps_on_wire_ = !sleeps_on_wire_;
+  sleeps_on_wire_ ? wire_.sleep(until) : options_.neighbours->sleep(until);
+}
+
+void MessageEndpoint::look_for_lost_neighbours() {
+  if (!lost_.empty()) return;
+  const std::string lost = options_.neighbours->lost();
+  if (!lost.empty()) remember_lost(lost);
+}
 
 std::string MessageEndpoint::unheard() const {
   std::string silent;
@@ -374,7 +412,7 @@ std::string MessageEndpoint::unheard() const {
   return silent;
 }
 
-void MessageEndpoint::leave(const RankOutcome& outcome, Clock::time_point deadline) noexcept {
+bool MessageEndpoint::leave(const RankOutcome& outcome, Clock::time_point deadline) noexcept {
   try {
     const bool has_failed = outcome.end != RankOutcome::End::returned;
     send_to_all({.kind = has_failed ? MessageKind::failed : MessageKind::left}, outcome.message);
@@ -384,8 +422,9 @@ void MessageEndpoint::leave(const RankOutcome& outcome, Clock::time_point deadli
         if (static_cast<Index>(r) != rank().value() && !is_done(peers_[r])) return false;
       return open_payloads_ == 0;
     };
-    serve_until(all_done, deadline, true);
-  } catch (...) {  // memory for text: the others learn of this rank's end from the wire
+    return serve_until(all_done, deadline, true) && !has_failed && lost_.empty();
+  } catch (...) {  // a wire that is broken, no memory for text: the others learn of this rank's end by themselves
+    return false;
   }
 }
 

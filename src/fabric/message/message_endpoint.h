@@ -7,6 +7,9 @@
 // barrier, and the end of a window, wait until all messages before them have been acted on; collective calls are judged
 // by rank 0.
 //
+// With neighbours, the windows and signals of a rank lie in memory that its host shares: neighbours use them directly,
+// and what the wire brings is written there. Waits look at both.
+//
 // accumulate: functions cannot travel. The caller takes its turn at the target (lock), gets what is there, joins it
 // here, puts it back and ends its turn, all in pieces of kPiece.
 //
@@ -22,6 +25,7 @@
 #include "fabric/host/bounds.h"
 #include "fabric/host/doorbell.h"
 #include "fabric/message/inbox.h"
+#include "fabric/message/neighbours.h"
 #include "fabric/thread/heap_store.h"
 #include "reshard/ranks.h"
 
@@ -30,12 +34,15 @@ namespace reshard::fabric {
 struct MessageOptions {
   // Moves what stays on this rank. Null: a plain loop over rows.
   CopyKernel copy = nullptr;
-  // Number of the host of each rank. Empty: every rank is a host.
+  // Number of the host of each rank, the same on all ranks: those with one number are neighbours. Empty: every rank is
+  // a host.
   std::vector<Index> hosts = {};
   // Of calls without a deadline: get, fence, and put and notify where the peer does not take what it was sent.
   std::chrono::milliseconds patience = std::chrono::minutes(2);
   // Bytes of windows that have been destroyed and are kept for the next ones; see RunOptions.
   Index kept_memory = RunOptions{}.kept_memory;
+  // The ranks of this host, where it has several and the world has other hosts. Outlives the endpoint.
+  Neighbours* neighbours = nullptr;
 };
 
 class MessageEndpoint : public Endpoint, private WireEvents {
@@ -47,7 +54,7 @@ class MessageEndpoint : public Endpoint, private WireEvents {
 
   RankId rank() const override { return wire_.rank(); }
   Index ranks() const override { return wire_.ranks(); }
-  Capabilities capabilities() const override { return {.needs_service = true}; }
+  Capabilities capabilities() const override { return {.load_store = has_shared_hosts(), .needs_service = true}; }
   Index host_of(RankId rank) const override;
 
   WindowId create_window(std::string_view name, Index bytes, Clock::time_point deadline) override;
@@ -74,8 +81,8 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   void check_peers() const override;
 
   // Tells all how this rank has ended, and serves them until all have told, are lost, or the deadline has passed. No
-  // call after it. Never throws.
-  void leave(const RankOutcome& outcome, Clock::time_point deadline) noexcept;
+  // call after it. Whether all have ended, none of them badly. Never throws.
+  bool leave(const RankOutcome& outcome, Clock::time_point deadline) noexcept;
 
  private:
   static constexpr Index kPiece = Index{256} << 10;  // of an accumulate: stays in the cache
@@ -83,12 +90,15 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   struct Window {
     std::string name;
     std::span<std::byte> memory{};
-    bool is_owned = false;
+    bool is_owned = false;       // by store_
+    WindowId shared{};           // with neighbours: the same for them
     std::vector<Index> sizes{};  // by rank; empty until all have agreed
   };
   struct Signal {
     std::string name;
+    Index slots = 0;
     std::span<std::uint64_t> cells{};
+    SignalId shared{};  // with neighbours: what holds the values instead of cells
     std::vector<Index> sizes{};
   };
   // By id; null where destroyed, so that an old id is an error and never another window.
@@ -156,6 +166,7 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   void granted(RankId from, std::uint64_t number);
   Strided sink(Index bytes);
   void remember_lost(RankId peer, std::string_view why);
+  void remember_lost(std::string_view who_and_why);
 
   // Sending.
   bool may_send(RankId to);
@@ -168,6 +179,7 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   std::uint64_t take_outgoing(bool is_put);
   void put_nest(RankId peer, WindowId window, const StridedCopy& copy, const std::byte* source);
   bool get_nest(RankId peer, WindowId window, const StridedCopy& copy, std::byte* target, Clock::time_point deadline);
+  void give_up(RankId peer);
   bool join_piece(RankId peer, WindowId window, const StridedCopy& piece, const std::byte* source, CopyKernel combine,
                   Clock::time_point deadline);
 
@@ -180,7 +192,6 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   bool quiesce(Clock::time_point deadline);
   Clock::time_point patience() const { return Clock::now() + options_.patience; }
   [[noreturn]] void fail_waiting(const std::string& what) const;
-  std::string describe_lost() const;
   std::string unheard() const;
 
   // Turns to accumulate.
@@ -189,7 +200,7 @@ class MessageEndpoint : public Endpoint, private WireEvents {
 
   // Collective calls.
   template <class Entry>
-  int create(Table<Entry>& table, Calling calling, Entry entry, Clock::time_point deadline);
+  int create(Table<Entry>& table, const Calling& calling, Entry entry, Clock::time_point deadline);
   template <class Entry>
   void destroy(Table<Entry>& table, const Calling& calling, Clock::time_point deadline);
   std::vector<Index> agree(const Calling& calling, Clock::time_point deadline);
@@ -201,8 +212,8 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   void await_verdict(const Calling& calling, std::uint64_t sequence, Clock::time_point deadline);
   void store_offer(RankId from, const MessageHead& head, std::span<const std::byte> header);
   [[noreturn]] void fail_collective(const Calling& calling, const std::string& absent) const;
-  void release(const Window& window);
-  void release(const Signal& signal);
+  void release(const Window& window, const Calling& calling, Clock::time_point deadline);
+  void release(const Signal& signal, const Calling& calling, Clock::time_point deadline);
 
   const Window& window_of(WindowId id) const;
   Signal& signal_of(SignalId id) const;
@@ -211,7 +222,18 @@ class MessageEndpoint : public Endpoint, private WireEvents {
                   ByteRange in_window, ByteRange in_local, std::size_t local_bytes) const;
   void check_slot(const Signal& signal, RankId peer, Index slot) const;
   Peer& peer_of(RankId rank) { return peers_[static_cast<std::size_t>(rank.value())]; }
-  static void apply(Signal& signal, Index slot, std::uint64_t value, Update update);
+  void apply(Signal& signal, Index slot, std::uint64_t value, Update update);
+  std::uint64_t value_of(const Signal& signal, Index slot) const;
+  bool is_neighbour(RankId rank) const { return options_.neighbours && options_.neighbours->has(rank); }
+  // Of a neighbour, for shared windows and signals.
+  Endpoint& shared() const { return options_.neighbours->endpoint(); }
+  RankId local(RankId rank) const { return options_.neighbours->local(rank); }
+  bool has_shared_hosts() const;
+  void rest(Clock::time_point deadline);
+  void look_for_lost_neighbours();
+  void meet_neighbours(const Calling& calling, Clock::time_point deadline);
+  template <class Make>
+  std::string provide(const Calling& calling, Clock::time_point deadline, const Make& make);
 
   Wire& wire_;
   MessageOptions options_;
@@ -245,8 +267,8 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   std::uint64_t absent_in_ = 0;
   std::string absent_;
 
-  std::int64_t first_lost_ = -1;
-  std::string why_lost_;
+  std::string lost_;  // the first, and why: "rank 3 (its connection was reset)"; empty while all are well
+  bool sleeps_on_wire_ = false;
 };
 
 template <class Ready>
@@ -254,12 +276,12 @@ bool MessageEndpoint::serve_until(const Ready& ready, Clock::time_point deadline
   ++blocking_calls_;
   int idle = 0;
   for (int looks = 1; !ready(); ++looks) {
-    if (first_lost_ >= 0 && !despite_lost) return false;
+    if (!lost_.empty() && !despite_lost) return false;
     idle = wire_.progress(*this) ? 0 : idle + 1;
     const bool shall_sleep = idle > spins_ + kYieldsBeforeSleep;
     if ((shall_sleep || looks % kLooksBetweenClocks == 0) && Clock::now() >= deadline) return ready();
     if (shall_sleep) {
-      wire_.sleep(deadline);
+      rest(deadline);
     } else if (idle > spins_) {
       sched_yield();
     } else if (idle > 0) {

@@ -98,7 +98,7 @@ WireEvents::Place MessageEndpoint::arrived_other(RankId from, const MessageHead&
       peer.has_left = true;
       remember_lost(from, fmt::format("it failed: {}", text_behind(header)));
       break;
-    case MessageKind::lost: remember_lost(RankId(head.id), text_behind(header)); break;
+    case MessageKind::lost: remember_lost(text_behind(header)); break;
     default: lost(from, fmt::format("it sent a message of unknown kind {}", static_cast<int>(head.kind)));
   }
   return {payload_bytes > 0 ? sink(payload_bytes) : Strided{}, kForNobody};
@@ -132,10 +132,13 @@ void MessageEndpoint::lost(RankId peer, std::string_view why) {
 
 // The first that is lost is the one that errors name, and the one that is told to others: they may not be connected.
 void MessageEndpoint::remember_lost(RankId peer, std::string_view why) {
-  if (first_lost_ >= 0 || peer == rank()) return;
-  first_lost_ = peer.value();
-  why_lost_ = why;
-  send_to_all({.kind = MessageKind::lost, .id = static_cast<std::int32_t>(peer.value())}, why);
+  if (peer != rank()) remember_lost(fmt::format("rank {} ({})", peer.value(), why));
+}
+
+void MessageEndpoint::remember_lost(std::string_view who_and_why) {
+  if (!lost_.empty()) return;
+  lost_ = who_and_why;
+  send_to_all({.kind = MessageKind::lost}, who_and_why);
 }
 
 void MessageEndpoint::act_on_inbox(RankId from) {
@@ -158,8 +161,7 @@ void MessageEndpoint::act(RankId from, const Inbox::Entry& entry) {
   const auto id = static_cast<std::size_t>(head.id);
   switch (head.kind) {
     case MessageKind::notify:
-      if (id < signals_.size() && signals_[id] && head.at >= 0 &&
-          static_cast<std::size_t>(head.at) < signals_[id]->cells.size()) {
+      if (id < signals_.size() && signals_[id] && head.at >= 0 && head.at < signals_[id]->slots) {
         apply(*signals_[id], head.at, head.value, static_cast<Update>(head.detail));
       }
       break;
