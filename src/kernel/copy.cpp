@@ -91,4 +91,6 @@ void copy_strided(std::byte* target, const std::byte* source, const StridedCopy&
   if (stream) kernel::finish_streaming();
 }
 
+CopyKernel copy_kernel() { return copy_strided; }
+
 }  // namespace reshard
