@@ -319,6 +319,22 @@ class Errors(unittest.TestCase):
         failed = run(["program", "run", BROKEN + "11_wait_first.broken.rp", "--timeout", "0.3", "--json", "--fabric", "shm"])
         self.assertEqual((failed.returncode, json.loads(failed.stdout)["correct"]), (1, False))
 
+    def test_a_run_is_traced_whether_it_ends_well_or_not(self):
+        for program, code in (LADDER + "15_all_to_all.rp", 0), (BROKEN + "11_wait_first.broken.rp", 1):
+            for fabric in "thread", "shm":
+                with tempfile.TemporaryDirectory() as folder:
+                    file = Path(folder, "run.json")
+                    done = run(["program", "run", program, "-P", "3", "--fabric", fabric, "--timeout",
+                                "30" if code == 0 else "0.3", "--trace", str(file)]
+                               + (["--mode", "hand"] if code == 0 else []))
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    self.assertEqual(os.listdir(folder), ["run.json"])
+                    events = json.loads(file.read_text())["traceEvents"]
+                self.assertEqual([e["args"]["name"] for e in events if e["ph"] == "M"], ["rank 0", "rank 1", "rank 2"])
+                self.assertIn("wait", {e["cat"] for e in events if e["ph"] == "X"})
+                if code == 0:
+                    self.assertGreater(len([e for e in events if e["ph"] == "f"]), 0)
+
     def test_nothing_asked_shows_the_help_and_2(self):
         done = run([])
         self.assertEqual((done.returncode, done.stdout), (2, ""))

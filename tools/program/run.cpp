@@ -11,6 +11,7 @@
 #include "program/run_report.h"
 #include "program/shared_array.h"
 #include "program/subcommands.h"
+#include "program/traced_ranks.h"
 #include "reshard/error.h"
 #include "reshard/lower.h"
 #include "reshard/program_run.h"
@@ -26,6 +27,7 @@ struct Request {
   std::string fabric = "thread";
   Index calls = 3;
   double timeout = 30;
+  std::string trace;
   bool verbose = false, json = false;
 };
 
@@ -52,8 +54,12 @@ std::vector<Traffic> call_on_ranks(const Request& request, const SymbolicProgram
       run.check_outputs();
     }
   };
-  request.fabric == "shm" ? process_ranks(ranks, body, world_options(request))
-                          : thread_ranks(ranks, body, world_options(request));
+  const bool as_processes = request.fabric == "shm";
+  if (!request.trace.empty()) {
+    traced_ranks(as_processes, ranks, body, world_options(request), request.trace);
+  } else {
+    (as_processes ? process_ranks : thread_ranks)(ranks, body, world_options(request));
+  }
   return {traffic.values().begin(), traffic.values().end()};
 }
 
@@ -97,13 +103,18 @@ void add_program_run(CLI::App& program, Action& action) {
   command->add_option("--timeout", request->timeout, "Seconds after which a call that waits fails (30)")
       ->check(CLI::Range(0.001, 1e6).description(""))
       ->type_name("S");
+  command
+      ->add_option("--trace", request->trace,
+                   "Write what each rank did and waited for, for chrome://tracing or Perfetto")
+      ->type_name("FILE");
   command->add_flag("--verbose", request->verbose, "Also what each rank moved, beside its cost card");
   command->add_flag("--json", request->json, "Print as JSON, with that");
   command->footer(
       "Exit codes: 0 right, 1 a wrong value, a refused call or a timeout, 2 no program.\n"
       "Examples, in the root of the repository:\n"
       "  reshard program run examples/ladder/15_all_to_all.rp --mode builtin -d 0,1,2,3\n"
-      "  reshard program run examples/ladder/15_all_to_all.rp --mode hand -d 0,1 --fabric shm --verbose");
+      "  reshard program run examples/ladder/15_all_to_all.rp --mode hand -d 0,1 --fabric shm --verbose\n"
+      "  reshard program run examples/ladder/15_all_to_all.rp --mode hand -d 0,1,2,3 --trace all_to_all.json");
   command->callback([request, &action] { action = [request] { return run_program(*request); }; });
 }
 
