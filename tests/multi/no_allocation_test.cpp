@@ -5,6 +5,7 @@
 
 #include "program/every_world.h"
 #include "program/exchanges.h"
+#include "reshard/wrap.h"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -51,6 +52,29 @@ TEST_P(NoAllocation, InTheExecutePath) {
     }
     expect_equal(e, "allocations", allocations - before, 0);
     e.barrier(in_time());
+  });
+}
+
+// Counting never, tracing only for names.
+TEST_P(NoAllocation, InCountsAndTraces) {
+  run([](Endpoint& inner) {
+    CallCounts counts(inner.ranks());
+    TraceLog log(inner.rank(), 30);
+    const std::unique_ptr<Endpoint> counting = counted(inner, counts), e = traced(*counting, log);
+    const WindowId window = e->create_window("data", 4096, in_time());
+    const SignalId full = e->create_signal("full", 1, in_time());
+    const std::vector<std::byte> local(4096);
+    e->barrier(in_time());
+    const long before = allocations;
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+      e->put(next_of(*e), window, {.row_bytes = 32}, local);
+      e->fence();
+      e->notify(next_of(*e), full, 0, 1, Endpoint::Update::add);
+      e->wait(full, 0, i, Endpoint::Until::greater_equal, in_time());
+      e->barrier(in_time());
+    }
+    expect_equal(*e, "allocations", allocations - before, 0);
+    e->barrier(in_time());
   });
 }
 

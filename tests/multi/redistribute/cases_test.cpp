@@ -57,6 +57,9 @@ const Move moves[] = {
     {"I2_listed_four", "i64[8] on (x=4)@[4,7,5,6] {0: x}", "i64[8] on (x=4) {0: x:cyclic(1)}"},
     {"I3_other_mesh", "i32[5,7] on (a=2, b=3) {0: a, 1: b}", "i32[5,7] on (x=2)@6 {0: x}"},
     {"I3_ranks_of_neither", "i32[5,7] on (x=2)@2 {0: x}", "i32[5,7] on (x=3)@3 {1: x}", 2},
+    {"E1_scattered_to_strides", "f32[3] on (root=1) {} strides(2)", "f32[3] on (r=3) {0: r} strides(3)"},
+    {"E2_column", "i32[4,2][:, 0:1] on (r=2) {0: r}", "i32[4,1] on (root=1) {}"},
+    {"E2_into_a_column", "i32[4,2][:, 0:1] on (r=2) {0: r}", "i32[4,3][:, 2:3] on (root=1) {}"},
     {"I4_overlapping_meshes", "i32[9] on (x=3) {0: x}", "i32[9] on (x=3)@1 {0: x}"},
     {"I5_first_slice", "i32[4][0:2] on (x=2)@1 {0: x}", "i32[2] on (root=1) {}"},
     {"I5_second_slice", "i32[4][2:4] on (x=2)@1 {0: x}", "i32[2] on (root=1) {}"},
@@ -192,6 +195,26 @@ TEST_P(CaseOnEveryFabric, C8BuffersOfNothingAreNotLookedAt) {
     stamp(source, 1);
     redistribute(world, source, target);
     expect_stamped(target, 1);
+  });
+}
+
+// One tensor for both ends is refused on all ranks, with its name, before a byte moves; the world goes on.
+TEST_P(CaseOnEveryFabric, E7SourceAndTargetAreOneTensor) {
+  run(4, [](World& world) {
+    const Layout rows = layout("i32[8,8] on (r=4) {0: r}");
+    Tensor a = world.allocate(rows, "weights");
+    stamp(a, 3);
+    try {
+      world.move(a, a);
+      report(world, "not refused");
+    } catch (const Error& error) {
+      expect(world, error.code() == Code::invalid_argument, "wrong code");
+      expect(world, std::string_view(error.what()).find("weights") != std::string_view::npos, error.what());
+    }
+    expect_stamped(a, 3);
+    Tensor b = world.allocate(layout("i32[8,8] on (r=4) {1: r}"));
+    redistribute(world, a, b);
+    expect_stamped(b, 3);
   });
 }
 
