@@ -114,7 +114,7 @@ void add_program_run(CLI::App& program, Action& action) {
       "Examples, in the root of the repository:\n"
       "  reshard program run examples/ladder/15_all_to_all.rp --mode builtin -d 0,1,2,3\n"
       "  reshard program run examples/ladder/15_all_to_all.rp --mode hand -d 0,1 --fabric shm --verbose\n"
-      "  reshard program run examples/ladder/15_all_to_all.rp --mode hand -d 0,1,2,3 --trace all_to_all.json");
+      "  reshard program run examples/ladder/15_all_to_all.rp --mode hand -d 0,1,2,3 --trace build/trace.json");
   command->callback([request, &action] { action = [request] { return run_program(*request); }; });
 }
 
