@@ -14,12 +14,14 @@ function(reshard_mpi NAME MODULE)
   endif()
   add_library(reshard_${NAME}_objects OBJECT EXCLUDE_FROM_ALL
     ${PROJECT_SOURCE_DIR}/src/fabric/mpi/mpi_wire.cpp ${PROJECT_SOURCE_DIR}/src/fabric/mpi/mpi_world.cpp)
-  # The C++ bindings are of another time.
-  target_compile_definitions(reshard_${NAME}_objects PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  # Without MPI's C++ bindings, which need a library of their own: here, and where users include mpi_fabric.h.
+  set(no_bindings OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_compile_definitions(reshard_${NAME}_objects PRIVATE ${no_bindings})
   target_link_libraries(reshard_${NAME}_objects PRIVATE reshard_flags fmt::fmt PUBLIC PkgConfig::reshard_${NAME})
 
   add_library(reshard_${NAME}_layer STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:reshard_${NAME}_objects>)
   set_target_properties(reshard_${NAME}_layer PROPERTIES LINKER_LANGUAGE CXX)
+  target_compile_definitions(reshard_${NAME}_layer INTERFACE ${no_bindings})
   target_link_libraries(reshard_${NAME}_layer PUBLIC reshard_fabric PkgConfig::reshard_${NAME})
 
   add_library(reshard_${NAME} STATIC $<TARGET_OBJECTS:reshard_${NAME}_objects>)
@@ -28,6 +30,7 @@ function(reshard_mpi NAME MODULE)
   if(RESHARD_SANITIZE)
     set_target_properties(reshard_${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
+  target_compile_definitions(reshard_${NAME} INTERFACE ${no_bindings})
   target_link_libraries(reshard_${NAME} INTERFACE reshard_library PkgConfig::reshard_${NAME})
   # An export of its own: users of the package need not have this MPI.
   install(TARGETS reshard_${NAME} EXPORT reshard-${NAME}-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
