@@ -3,24 +3,21 @@
 namespace reshard {
 
 void Executor::Casts::add(const Operation& operation) {
-  const std::size_t first = casts_.size();
-  Index elements = 0;
   for (const Reduction& reduction : operation.reductions) {
     const Operand& term = reduction.terms.front();
     std::vector<Stride> loops;
-    Index count = 1;
-    for (std::size_t i = 0; i < reduction.counts.size(); ++i) {
+    for (std::size_t i = 0; i < reduction.counts.size(); ++i)
       loops.push_back({reduction.counts[i], term.strides[i], reduction.result.strides[i]});
-      count *= reduction.counts[i];
-    }
-    elements += count;
     casts_.push_back({.kernel = CastKernel(operation.source_dtype, operation.dtype),
                       .loops = std::move(loops),
                       .result = reduction.result,
                       .term = term,
                       .job_bytes = 0});
   }
-  for (Cast& cast : std::span(casts_).subspan(first)) cast.job_bytes = elements * bytes_of(operation.dtype);
+}
+
+void Executor::Casts::set_job(std::size_t first, std::size_t count, Index bytes) {
+  for (Cast& cast : std::span(casts_).subspan(first, count)) cast.job_bytes = bytes;
 }
 
 void Executor::Casts::run(std::size_t first, std::size_t count, std::span<const std::span<std::byte>> windows) const {

@@ -17,6 +17,9 @@ class Executor::Casts {
   void add(const Operation& operation);
   std::size_t size() const { return casts_.size(); }
   void clear() { casts_.clear(); }
+  int result_window(std::size_t number) const { return casts_[number].result.window; }
+  // Casts [first, first + count) are part of a job of so many bytes.
+  void set_job(std::size_t first, std::size_t count, Index bytes);
   // Runs casts [first, first + count) on this rank's windows. Allocates nothing.
   void run(std::size_t first, std::size_t count, std::span<const std::span<std::byte>> windows) const;
 
@@ -26,7 +29,7 @@ class Executor::Casts {
     std::vector<Stride> loops;
     Operand result;
     Operand term;
-    Index job_bytes;  // of the operation that it is a part of
+    Index job_bytes;  // of the job that it is a part of
   };
   std::vector<Cast> casts_;
 };

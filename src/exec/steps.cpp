@@ -235,15 +235,18 @@ void Executor::Steps::finish() {
     copies_[c].loops = rest.first(loops_[c]);
     rest = rest.subspan(loops_[c]);
   }
-  for (const Step& step : steps_)
-    if (!is_kept_near(step))
-      for (StridedCopy& copy : std::span(copies_).subspan(step.first_copy, step.copies)) copy.job_bytes = job_bytes;
+  for (const Step& step : steps_) {
+    if (is_kept_near(step)) continue;
+    for (StridedCopy& copy : std::span(copies_).subspan(step.first_copy, step.copies)) copy.job_bytes = job_bytes;
+    casts_.set_job(step.first_cast, step.casts, job_bytes);
+  }
 }
 
 // What comes to memory of the rank alone is soon read again: there the cache is not to be bypassed.
 bool Executor::Steps::is_kept_near(const Step& step) const {
-  return step.code != OpCode::put && step.copies > 0 &&
-         program_->windows[static_cast<std::size_t>(step.target_window)].role == BufferRole::local;
+  if (step.code == OpCode::put || step.copies + step.casts == 0) return false;
+  const int window = step.casts > 0 ? casts_.result_window(step.first_cast) : step.target_window;
+  return program_->windows[static_cast<std::size_t>(window)].role == BufferRole::local;
 }
 
 void Executor::Steps::clear() {

@@ -107,6 +107,23 @@ void check_same_shape(const PlacedSlice& target, const PlacedSlice& source) {
          source.label, shape_text(source));
 }
 
+void each_tile(const PlacedSlice& target, const PlacedSlice& source, Index most_bytes,
+               const std::function<void(const PlacedSlice& target, const PlacedSlice& source)>& visit) {
+  Index bytes = bytes_of(source.dtype);
+  for (const SliceLoop& loop : source.loops) bytes *= loop.count;
+  if (bytes <= most_bytes || source.loops.empty()) return visit(target, source);
+  const Index count = source.loops.front().count, step = std::max<Index>(1, most_bytes / (bytes / count));
+  const auto part = [&](const PlacedSlice& whole, Index first) {
+    PlacedSlice piece = whole;
+    piece.offset += first * whole.loops.front().stride;
+    piece.loops.front().count = std::min(step, count - first);
+    if (piece.loops.front().count == 1) piece.loops.erase(piece.loops.begin());
+    return piece;
+  };
+  for (Index first = 0; first < count; first += step)
+    each_tile(part(target, first), part(source, first), most_bytes, visit);
+}
+
 std::vector<Block> block_between(const PlacedSlice& target, const PlacedSlice& source) {
   if (target.empty) return {};
   const PlacedSlice* const operands[] = {&target, &source};

@@ -1,6 +1,7 @@
 // A slice with numbers in place of expressions, and what moves between two of them.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,10 @@ PlacedSlice place_slice(const PlacedProgram& program, RankId me, const BufferSli
 
 // Throws Error(invalid_argument) that names both where their shapes differ.
 void check_same_shape(const PlacedSlice& target, const PlacedSlice& source);
+// Cuts two slices of one shape into the same pieces, of at most `most_bytes` at the source, or of one element; in
+// order.
+void each_tile(const PlacedSlice& target, const PlacedSlice& source, Index most_bytes,
+               const std::function<void(const PlacedSlice& target, const PlacedSlice& source)>& visit);
 // Between slices of one shape and element size: at most one, none where nothing moves.
 std::vector<Block> block_between(const PlacedSlice& target, const PlacedSlice& source);
 // All of `target` from one element, which begins at offset 0.

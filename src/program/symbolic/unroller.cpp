@@ -10,6 +10,11 @@
 #include "program/symbolic/term_rows.h"
 
 namespace reshard {
+namespace {
+
+constexpr Index kTileBytes = Index{64} << 10;  // stays in the cache
+
+}  // namespace
 
 Unroller::Unroller(std::shared_ptr<const PlacedProgram> program, RankId me, std::vector<Operation>& operations)
     : program_(std::move(program)), me_(me), operations_(&operations), joinable_from_(operations.size()) {}
@@ -136,18 +141,24 @@ void Unroller::run(const DataMove& move, Scope& scope, ElementReader* reader) {
 // A hidden buffer of the rank's own, shaped as the slice and dense; a place of its own for each use, since puts read
 // late.
 PlacedSlice Unroller::scratch_like(const PlacedSlice& shape, Dtype dtype) {
+  return scratch_at((scratch_bytes_ + 15) / 16 * 16, shape, dtype);
+}
+
+PlacedSlice Unroller::scratch_at(Index offset, const PlacedSlice& shape, Dtype dtype) {
   if (later_)
     fail(Code::unsupported, "what depends on memory cannot be cast or accumulated on its way; use a local buffer");
-  PlacedSlice scratch{
-      .rank = me_, .window = static_cast<int>(program_->windows().size()), .dtype = dtype, .label = "scratch"};
+  PlacedSlice scratch{.rank = me_,
+                      .window = static_cast<int>(program_->windows().size()),
+                      .dtype = dtype,
+                      .offset = offset,
+                      .label = "scratch"};
   scratch.loops = shape.loops;
   Index stride = bytes_of(dtype);
   for (std::size_t l = scratch.loops.size(); l-- > 0;) {
     scratch.loops[l].stride = stride;
     stride *= scratch.loops[l].count;
   }
-  scratch.offset = (scratch_bytes_ + 15) / 16 * 16;
-  scratch_bytes_ = scratch.offset + stride;
+  scratch_bytes_ = std::max(scratch_bytes_, offset + stride);
   return scratch;
 }
 
@@ -184,28 +195,40 @@ void Unroller::local_move(const DataMove& move, const PlacedSlice& target, const
 void Unroller::remote_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source,
                            std::string label) {
   const bool is_put = move.code == OpCode::put, casts = target.dtype != source.dtype;
-  PlacedSlice near = is_put ? source : target;
+  if (!is_put && (casts || move.accumulate)) return get_by_tiles(move, target, source, label);
+  PlacedSlice near = source;
   if (is_put && casts) {
     near = scratch_like(source, target.dtype);
     local_move({.code = OpCode::copy, .cast = true}, near, source, label);
-  } else if (!is_put && (casts || move.accumulate)) {
-    near = scratch_like(target, source.dtype);
   }
-  const PlacedSlice &from = is_put ? near : source, &to = is_put ? target : near;
-  Operation operation{.code = move.code,
-                      .peer = is_put ? target.rank : source.rank,
-                      .source_window = from.window,
-                      .target_window = to.window,
-                      .blocks = block_between(to, from),
-                      .label = label};
+  Operation operation = one_way(move.code, target, is_put ? near : source, std::move(label));
   if (is_put && move.accumulate) {
     operation.accumulate = true;
     operation.reduce_op = *move.accumulate;
     operation.dtype = target.dtype;
   }
   append(std::move(operation));
-  if (!is_put && (casts || move.accumulate))
-    local_move({.code = OpCode::copy, .accumulate = move.accumulate, .cast = casts}, target, near, std::move(label));
+}
+
+Operation Unroller::one_way(OpCode code, const PlacedSlice& target, const PlacedSlice& source, std::string label) {
+  return {.code = code,
+          .peer = code == OpCode::put ? target.rank : source.rank,
+          .source_window = source.window,
+          .target_window = target.window,
+          .blocks = block_between(target, source),
+          .label = std::move(label)};
+}
+
+// The buffer is small, and used again for every tile: what a get has brought is still in the cache when it is cast.
+void Unroller::get_by_tiles(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source,
+                            const std::string& label) {
+  const bool casts = target.dtype != source.dtype;
+  const Index place = (scratch_bytes_ + 15) / 16 * 16;
+  each_tile(target, source, kTileBytes, [&](const PlacedSlice& to, const PlacedSlice& from) {
+    const PlacedSlice near = scratch_at(place, from, from.dtype);
+    append(one_way(OpCode::get, near, from, label));
+    local_move({.code = OpCode::copy, .accumulate = move.accumulate, .cast = casts}, to, near, label);
+  });
 }
 
 // Puts of one loop that read at once are one operation for each run of one peer; rows that follow one another become

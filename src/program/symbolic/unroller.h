@@ -40,7 +40,11 @@ class Unroller {
   void run(const Composite& composite, Scope& scope, ElementReader* reader);
   void local_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source, std::string label);
   void remote_move(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source, std::string label);
+  Operation one_way(OpCode code, const PlacedSlice& target, const PlacedSlice& source, std::string label);
+  void get_by_tiles(const DataMove& move, const PlacedSlice& target, const PlacedSlice& source,
+                    const std::string& label);
   PlacedSlice scratch_like(const PlacedSlice& shape, Dtype dtype);
+  PlacedSlice scratch_at(Index offset, const PlacedSlice& shape, Dtype dtype);
   void count_statement();
   bool joins_last(const Operation& operation);
   void append(Operation operation);

@@ -406,6 +406,42 @@ TEST(Unroll, CastsAndAccumulatingGetsPassThroughABufferOfTheirOwn) {
   EXPECT_EQ(unrolled.windows.back().bytes[0], 16 + 16 + 12);
 }
 
+// 100 rows of 300 bf16 in tiles of 64 KiB, which hold 109 rows of 600 bytes; rows of 100,000 are cut themselves. Every
+// element is fetched once and cast once, and one small buffer serves all tiles.
+TEST(Unroll, GetsThatCastComeInTilesThatStayInTheCache) {
+  for (const auto& [rows, row, tiles] :
+       {std::tuple<Index, Index, Index>{109, 300, 1}, {110, 300, 2}, {3, 100'000, 12}}) {
+    const Program unrolled =
+        unroll(program("tiles",
+                       [&](Kernel& k) {
+                         auto narrow = k.window("narrow", Dtype::bf16, {rows, row});
+                         auto wide = k.output("wide", Dtype::f32, {rows, row});
+                         k.statement({DataMove{OpCode::get, wide.slice(), narrow.on(1).slice(), {}, true}});
+                       }),
+               {.ranks = 2});
+    const std::vector<Operation>& operations = unrolled.operations[0];
+    ASSERT_EQ(std::ssize(operations), 2 * tiles);
+    Index bytes = 0, elements = 0;
+    for (std::size_t k = 0; k < operations.size(); k += 2) {
+      ASSERT_EQ(operations[k].code, OpCode::get);
+      ASSERT_EQ(operations[k + 1].code, OpCode::cast);
+      const Block& block = operations[k].blocks.at(0);
+      const Reduction& cast = operations[k + 1].reductions.at(0);
+      EXPECT_EQ(block.source_offset, bytes) << "tile " << k / 2;
+      EXPECT_EQ(block.target_offset, 0);
+      EXPECT_EQ(cast.terms.at(0).offset, 0);
+      EXPECT_EQ(cast.result.offset, 2 * bytes);
+      bytes += block.bytes();
+      Index count = 1;
+      for (const Index each : cast.counts) count *= each;
+      elements += count;
+    }
+    EXPECT_EQ(bytes, rows * row * 2);
+    EXPECT_EQ(elements, rows * row);
+    EXPECT_LE(unrolled.windows.back().bytes[0], 64 << 10);
+  }
+}
+
 TEST(Unroll, LoopsWithoutEndAreRefused) {
   const SymbolicProgram symbolic = parse_program("program p\nsize n = 1099511627776\nfor i in 0..n { let a = i }\n");
   EXPECT_EQ(error_of(symbolic, {.ranks = 1}),
