@@ -14,14 +14,21 @@
 namespace reshard::multi {
 namespace {
 
+// When the tests begin: flags, which choose the printer, are read after the fabrics.
+struct Silence final : ::testing::Environment {
+  void SetUp() override {
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+  }
+};
+
 // From the first look to the end of the process. Only rank 0 prints.
 struct Mpi {
   Mpi() {
     MPI_Init(nullptr, nullptr);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
-    if (rank != 0) delete listeners.Release(listeners.default_result_printer());
+    if (rank != 0) ::testing::AddGlobalTestEnvironment(new Silence);
   }
   ~Mpi() { MPI_Finalize(); }
   int rank = 0;
