@@ -37,7 +37,7 @@ class MpiWire final : public Wire {
  private:
   static constexpr Index kSmall = 4096;  // payload that travels with its header
   // Below the 64 KiB from which Open MPI asks the receiver first, over TCP: between two namespaces of a busy machine
-  // job b took 1.35 times as long as over a bare socket, and 1.5 to 1.9 times with pieces of 128 KiB to 4 MiB.
+  // larger pieces took longer.
   static constexpr Index kPiece = Index{60} << 10;
   static constexpr std::size_t kPiecesOnTheirWay = 16;  // of one direction of one peer
   static constexpr std::size_t kHeadersPosted = 32;
