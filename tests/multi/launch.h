@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ class Fabric {
   // Throws the failure that first_failure names.
   virtual void run(Index ranks, const RankBody& body, const RunOptions& options) const;
 };
+
+inline void PrintTo(const Fabric* fabric, std::ostream* out) { *out << fabric->name(); }
 
 // Those this program is linked with.
 const std::vector<const Fabric*>& fabrics();
