@@ -239,6 +239,7 @@ bool MessageEndpoint::join_piece(RankId peer, WindowId window, const StridedCopy
 }
 
 bool MessageEndpoint::take_turn(RankId peer, Clock::time_point deadline) {
+  progress();  // a rank that only takes turns at itself must hear of the others that want theirs
   if (!serve_until([&] { return open_puts_ == 0; }, deadline)) return false;  // the staging may be among them
   has_turn_ = false;
   ++turn_number_;
