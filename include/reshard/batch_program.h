@@ -1,6 +1,6 @@
-// A plan of many tensors as a program of one-sided reads, with small transfers packed. Between ranks that are known to be
-// together everything is read from where it lies: packing would copy it twice. Between ranks that are apart what is not
-// packed is put by its owner.
+// A plan of many tensors as a program of one-sided reads, with small transfers packed. Between ranks that are known to
+// be together everything is read from where it lies: packing would copy it twice. Between ranks that are apart what is
+// not packed is put by its owner.
 //
 // Windows: 2k and 2k + 1 are the source and the target of tensor k of the plan, in the order of plan.tensors(); the
 // last is "staging", with staging_bytes(plan) bytes on every rank. Signals: 0 = "ready", 1 = "done", one slot per rank.

@@ -11,9 +11,7 @@ namespace reshard::multi {
 
 class EveryWorld : public EveryFabric {
  protected:
-  void run_worlds(const std::function<void(World&)>& body) const {
-    multi::run_worlds(fabric(), ranks(), body);
-  }
+  void run_worlds(const std::function<void(World&)>& body) const { multi::run_worlds(fabric(), ranks(), body); }
 };
 
 // `calls` calls of values that name rank, place and call, each looked at.
