@@ -188,7 +188,7 @@ std::vector<Index> MessageEndpoint::agree(const Calling& calling, Clock::time_po
     throw Error(verdict_code_, {reinterpret_cast<const char*>(verdict_bytes_.data()), verdict_bytes_.size()});
   }
   std::vector<Index> sizes(verdict_bytes_.size() / sizeof(Index));
-  std::memcpy(sizes.data(), verdict_bytes_.data(), sizes.size() * sizeof(Index));
+  if (!sizes.empty()) std::memcpy(sizes.data(), verdict_bytes_.data(), sizes.size() * sizeof(Index));
   return sizes;
 }
 

@@ -72,7 +72,7 @@ class MessageHeader {
   // Cut where it does not fit.
   void append(const void* data, std::size_t bytes) {
     const std::size_t fits = bytes < data_.size() - bytes_ ? bytes : data_.size() - bytes_;
-    std::memcpy(data_.data() + bytes_, data, fits);
+    if (fits > 0) std::memcpy(data_.data() + bytes_, data, fits);  // data may be null
     bytes_ += fits;
   }
   std::span<const std::byte> bytes() const { return std::span(data_).first(bytes_); }
