@@ -1,34 +1,9 @@
 // get, put, fence, notify, wait and barrier allocate nothing, ever; programs nothing from their second call on.
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
+#include "counting/allocations.h"
 #include "program/every_world.h"
 #include "program/exchanges.h"
 #include "reshard/wrap.h"
-
-namespace {
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-}  // namespace
-
-// Were one of a pair inlined without the other, gcc would take them for mismatched.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, std::size_t(alignment));
-}
-// Of the temporary buffers of std::stable_sort.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return operator new(bytes); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace reshard::multi {
 namespace {
@@ -43,7 +18,7 @@ TEST_P(NoAllocation, InTheExecutePath) {
     std::vector<std::byte> local(4096);
     const Stride rows[] = {{10, 64, 100}};
     e.barrier(in_time());
-    const long before = allocations;
+    const long before = allocations();
     for (std::uint64_t i = 1; i <= 20; ++i) {
       e.put(next_of(e), window, {.row_bytes = 32, .loops = rows}, local);
       e.fence();
@@ -52,7 +27,7 @@ TEST_P(NoAllocation, InTheExecutePath) {
       e.get(next_of(e), window, {.row_bytes = 32, .loops = rows}, local);
       e.barrier(in_time());
     }
-    expect_equal(e, "allocations", allocations - before, 0);
+    expect_equal(e, "allocations", allocations() - before, 0);
     e.barrier(in_time());
   });
 }
@@ -67,7 +42,7 @@ TEST_P(NoAllocation, InCountsAndTraces) {
     const SignalId full = e->create_signal("full", 1, in_time());
     const std::vector<std::byte> local(4096);
     e->barrier(in_time());
-    const long before = allocations;
+    const long before = allocations();
     for (std::uint64_t i = 1; i <= 20; ++i) {
       e->put(next_of(*e), window, {.row_bytes = 32}, local);
       e->fence();
@@ -75,7 +50,7 @@ TEST_P(NoAllocation, InCountsAndTraces) {
       e->wait(full, 0, i, Endpoint::Until::greater_equal, in_time());
       e->barrier(in_time());
     }
-    expect_equal(*e, "allocations", allocations - before, 0);
+    expect_equal(*e, "allocations", allocations() - before, 0);
     e->barrier(in_time());
   });
 }
@@ -92,11 +67,11 @@ TEST_P(NoAllocationInPrograms, FromTheSecondCallOn) {
       ProgramRun run(world, program);
       run.call();
       world.endpoint().barrier(in_time());  // threads share the counter
-      const long before = allocations;
+      const long before = allocations();
       world.endpoint().barrier(in_time());
       for (int call = 0; call < 5; ++call) run.call();
       world.endpoint().barrier(in_time());
-      const long made = allocations - before;
+      const long made = allocations() - before;
       world.endpoint().barrier(in_time());
       expect_equal(world.endpoint(), "allocations of " + program.name, made, 0);
     }
@@ -105,9 +80,9 @@ TEST_P(NoAllocationInPrograms, FromTheSecondCallOn) {
 
 // The counter counts.
 TEST_P(NoAllocation, ButTheCounterCounts) {
-  const long before = allocations;
+  const long before = allocations();
   const std::vector<int> one(100);
-  EXPECT_EQ(allocations - before, 1);
+  EXPECT_EQ(allocations() - before, 1);
 }
 
 }  // namespace

@@ -4,33 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
-#include <new>
 #include <optional>
 #include <random>
 #include <thread>
 
+#include "counting/allocations.h"
 #include "reshard/error.h"
-
-namespace {
-
-std::size_t allocations = 0;
-
-}  // namespace
-
-// UCX has malloc, so these count our own. Were one of a pair inlined without the other, gcc would take them for
-// mismatched.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace reshard::fabric {
 namespace {
@@ -230,9 +213,9 @@ TEST(UcxWireTest, AllocatesNothingOnceItIsWarm) {
     }
   };
   round(0);
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   for (std::uint64_t number = 1; number < 4; ++number) round(number);
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(allocations() - before, 0u);
   EXPECT_EQ(net.ranks[1].finished_messages.size(), 32u);
 }
 

@@ -1,35 +1,10 @@
 // Counts every call of operator new on the thread of a rank.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "counting/allocations.h"
 #include "reshard/executor.h"
 #include "reshard/layout.h"
 #include "reshard/thread_fabric.h"
-
-namespace {
-thread_local long allocations = 0;
-
-void* counted(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-// Were one of a pair inlined without the other, gcc would take them for mismatched.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return counted(bytes); }
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return counted(bytes); }
-// The standard library's sorts ask for their buffers in this form.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace reshard {
 namespace {
@@ -48,9 +23,9 @@ TEST(Executor, SecondRunAllocatesNothing) {
     binding.signals = {endpoint.create_signal("ready", 4, deadline), endpoint.create_signal("done", 4, deadline)};
     executor.bind(binding);
     executor.run(0, deadline);
-    const long before = allocations;
+    const long before = own_allocations();
     for (std::uint64_t run = 1; run < 4; ++run) executor.run(run, deadline);
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(own_allocations(), before);
     EXPECT_GT(executor.traffic().bytes_got, 0);
     EXPECT_GT(before, 0) << "the counter does not count";
   });
@@ -75,9 +50,9 @@ TEST(Executor, SecondReducingRunAllocatesNothing) {
       binding.signals = {endpoint.create_signal("ready", 4, deadline), endpoint.create_signal("done", 4, deadline)};
       executor.bind(binding);
       executor.run(0, deadline);
-      const long before = allocations;
+      const long before = own_allocations();
       for (std::uint64_t run = 1; run < 4; ++run) executor.run(run, deadline);
-      EXPECT_EQ(allocations, before);
+      EXPECT_EQ(own_allocations(), before);
       EXPECT_EQ(executor.traffic().bytes_reduced > 0, source.has_partial());
     });
   }

@@ -1,35 +1,12 @@
 // Transfers with memory that was exposed allocate nothing, whoever copies.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <stdexcept>
 #include <string>
 
+#include "counting/allocations.h"
 #include "reshard/shm_fabric.h"
 #include "reshard/thread_fabric.h"
-
-namespace {
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-}  // namespace
-
-// Were one of a pair inlined without the other, gcc would take them for mismatched.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, std::size_t(alignment));
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace reshard::fabric {
 namespace {
@@ -47,7 +24,7 @@ void transfer_without_allocation(Endpoint& e, Exposure how) {
   const RankId next((e.rank().value() + 1) % e.ranks());
   const Stride rows[] = {{3000, 64, 100}, {2, 16, 8}};
   e.barrier(deadline);
-  const long before = allocations;
+  const long before = allocations();
   e.barrier(deadline);
   for (int call = 0; call < 5; ++call) {
     e.put(next, window, {.row_bytes = 8, .loops = rows}, local);
@@ -57,7 +34,7 @@ void transfer_without_allocation(Endpoint& e, Exposure how) {
     e.progress();
     e.barrier(deadline);
   }
-  const long made = allocations - before;
+  const long made = allocations() - before;
   e.barrier(deadline);
   if (made != 0) throw std::logic_error(std::to_string(made) + " allocations");
   e.destroy_window(window, deadline);
@@ -75,9 +52,9 @@ TEST(ExposedAllocation, ThereIsNone) {
 }
 
 TEST(ExposedAllocation, ButTheCounterCounts) {
-  const long before = allocations;
+  const long before = allocations();
   const std::vector<int> one(100);
-  EXPECT_EQ(allocations - before, 1);
+  EXPECT_EQ(allocations() - before, 1);
 }
 
 }  // namespace
