@@ -8,17 +8,16 @@
 #include <string>
 
 #include "base/fail.h"
+#include "base/fingerprint.h"
 
 namespace reshard {
 namespace {
 
-// FNV-1a over the text, then over the call number.
-std::uint64_t fingerprint(std::string_view call, std::uint64_t number) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto mix = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3u; };
-  for (const char c : call) mix(static_cast<unsigned char>(c));
-  for (int i = 0; i < 8; ++i) mix(static_cast<unsigned char>(number >> (8 * i)));
-  return hash;
+// Of the text, then of the call number.
+std::uint64_t fingerprint_of(std::string_view call, std::uint64_t number) {
+  std::array<char, 8> bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(number >> (8 * i));
+  return fingerprint({bytes.data(), bytes.size()}, fingerprint(call));
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ std::vector<std::int64_t> CallCheck::agree(std::string_view call, std::span<cons
   ++calls_;
   released = shown(released);
   const RankId self = endpoint_->rank();
-  const std::uint64_t expected = fingerprint(call, calls_);
+  const std::uint64_t expected = fingerprint_of(call, calls_);
   publish(expected, call, released);
   tell_all();
   std::vector<std::int64_t> common(released.begin(), released.end());

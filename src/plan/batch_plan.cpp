@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/fail.h"
+#include "base/fingerprint.h"
 #include "plan/copies.h"
 #include "plan/planner.h"
 
@@ -107,10 +108,8 @@ PlanOptions BatchPlan::options(const BatchClass& c) const {
 }
 
 std::uint64_t BatchPlan::fingerprint() const {
-  std::uint64_t digest = 0xcbf29ce484222325u;  // FNV-1a
-  const auto mix = [&](std::string_view text) {
-    for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  };
+  std::uint64_t digest = reshard::fingerprint({});
+  const auto mix = [&](std::string_view text) { digest = reshard::fingerprint(text, digest); };
   const PlanOptions& plan = options_.plan;
   mix(fmt::format("{} {} {} {} {} {}\n", name_of(plan.policy), plan.ranks_per_host, plan.ranks_per_rack, plan.rotation,
                   plan.staging_limit, options_.pack_below));

@@ -1,8 +1,5 @@
 #include "fabric/host/agreement.h"
 
-#include <algorithm>
-#include <functional>
-
 #include "base/fail.h"
 
 namespace reshard::fabric {
@@ -21,21 +18,10 @@ std::string_view name_of(Collective call) {
   return "unknown";
 }
 
-template <std::size_t N>
-void store(std::array<char, N>& to, std::string_view text) {
-  const std::size_t shown = std::min(text.size(), N - 1);
-  std::copy_n(text.data(), shown, to.data());
-  to[shown] = '\0';
-}
-
-std::string describe(const Offer& offer) {
-  const bool is_cut = offer.name_bytes >= Offer::kNameShown;
-  return fmt::format("{}(\"{}{}\") [id {}]", name_of(offer.call), offer.name.data(), is_cut ? "..." : "", offer.id);
-}
+std::string describe(const Offer& offer) { return offer.text.described(name_of(offer.call), offer.id); }
 
 bool is_same_call(const Offer& a, const Offer& b) {
-  return a.sequence == b.sequence && a.call == b.call && a.id == b.id && a.name_bytes == b.name_bytes &&
-         a.name_hash == b.name_hash;
+  return a.sequence == b.sequence && a.call == b.call && a.id == b.id && a.text.has_same_name(b.text);
 }
 
 }  // namespace
@@ -51,10 +37,7 @@ std::vector<const Offer*> Agreement::agree(const CollectiveCall& call, Clock::ti
   mine.size = call.size;
   mine.place = call.place;
   mine.is_private = call.is_private;
-  mine.name_bytes = call.name.size();
-  mine.name_hash = std::hash<std::string_view>{}(call.name);
-  store(mine.name, call.name);
-  store(mine.failure, call.failure);
+  mine.text = OfferText(call.name, call.failure);
   barrier(deadline);
   std::vector<const Offer*> offers;
   offers.reserve(static_cast<std::size_t>(world_.ranks()));
@@ -69,16 +52,13 @@ void Agreement::check(const std::vector<const Offer*>& offers) const {
   const Offer& first = *offers.front();
   for (std::size_t r = 1; r < offers.size(); ++r) {
     if (is_same_call(first, *offers[r])) continue;
-    fail(Code::invalid_argument,
-         "ranks disagree in a collective call: rank {} calls {}, rank {} calls {}; all ranks must create and destroy "
-         "the "
-         "same windows and signals in the same order",
-         world_.name(RankId(0)), describe(first), world_.name(RankId(static_cast<Index>(r))), describe(*offers[r]));
+    throw Error(Code::invalid_argument, disagreement(world_.name(RankId(0)), describe(first),
+                                                     world_.name(RankId(static_cast<Index>(r))), describe(*offers[r])));
   }
   for (std::size_t r = 0; r < offers.size(); ++r) {
-    if (offers[r]->failure[0] != '\0')
+    if (offers[r]->text.has_failed())
       fail(Code::io, "{}: rank {}: {}", describe(first), world_.name(RankId(static_cast<Index>(r))),
-           offers[r]->failure.data());
+           offers[r]->text.failure.data());
   }
 }
 

@@ -69,8 +69,8 @@ void HostEndpoint::give_back(const Part& part) {
 }
 
 template <class Element, class Provide>
-int HostEndpoint::create(Table<Element>& table, Collective call, std::string_view name, const Provide& provide,
-                         Clock::time_point deadline) {
+int HostEndpoint::create(Table<Symmetric<Element>>& table, Collective call, std::string_view name,
+                         const Provide& provide, Clock::time_point deadline) {
   const int id = static_cast<int>(table.size());
   Part mine;
   std::string failure;
@@ -104,7 +104,7 @@ int HostEndpoint::create(Table<Element>& table, Collective call, std::string_vie
 }
 
 template <class Element>
-void HostEndpoint::destroy(Table<Element>& table, Collective call, int id, Clock::time_point deadline) {
+void HostEndpoint::destroy(Table<Symmetric<Element>>& table, Collective call, int id, Clock::time_point deadline) {
   std::unique_ptr<Symmetric<Element>>& entry = table[static_cast<std::size_t>(id)];
   agreement_.agree({.call = call, .id = id, .name = entry->name}, deadline);
   const auto here = static_cast<std::size_t>(rank_.value());
@@ -259,50 +259,25 @@ PrivatePart HostEndpoint::private_part(RankId peer, WindowId window) const {
 }
 
 const HostEndpoint::Window& HostEndpoint::window_of(WindowId id) const {
-  if (id.value >= 0 && static_cast<std::size_t>(id.value) < windows_.size()) {
-    if (const auto& window = windows_[static_cast<std::size_t>(id.value)]) return *window;
-  }
-  fail(Code::invalid_argument, "rank {}: window id {} is unknown: never created, or destroyed", name(rank_), id.value);
+  return entry_of(windows_, id.value, "window", name(rank_));
 }
 
 const HostEndpoint::Signal& HostEndpoint::signal_of(SignalId id) const {
-  if (id.value >= 0 && static_cast<std::size_t>(id.value) < signals_.size()) {
-    if (const auto& signal = signals_[static_cast<std::size_t>(id.value)]) return *signal;
-  }
-  fail(Code::invalid_argument, "rank {}: signal id {} is unknown: never created, or destroyed", name(rank_), id.value);
+  return entry_of(signals_, id.value, "signal", name(rank_));
 }
 
 SignalCell& HostEndpoint::cell(const Signal& signal, RankId rank, Index slot) const {
   const auto r = static_cast<std::size_t>(rank.value());
-  if (slot >= 0 && slot < signal.size[r]) return signal.base[r][slot];
-  fail(Code::invalid_argument, "rank {}: signal \"{}\" of rank {} has {} slots, no slot {}", name(rank_), signal.name,
-       name(rank), signal.size[r], slot);
+  check_slot(name(rank_), signal.name, name(rank), signal.size[r], slot);
+  return signal.base[r][slot];
 }
 
-void HostEndpoint::check_peer(RankId peer) const {
-  if (peer.value() >= 0 && peer.value() < world_.ranks()) return;
-  fail(Code::invalid_argument, "rank {}: peer {} is not one of the world's {} ranks", name(rank_), peer.value(),
-       world_.ranks());
-}
+void HostEndpoint::check_peer(RankId peer) const { fabric::check_peer(name(rank_), peer, world_.ranks()); }
 
 void HostEndpoint::check_copy(std::string_view call, RankId peer, const Window& window, const StridedCopy& copy,
                               ByteRange in_window, ByteRange in_local, std::size_t local_bytes) const {
-  if (!is_well_formed(copy)) {
-    fail(Code::invalid_argument, "rank {}: {} with window \"{}\" of rank {}: a count or row length is negative",
-         name(rank_), call, window.name, name(peer));
-  }
-  const Index bytes = window.size[static_cast<std::size_t>(peer.value())];
-  if (!in_window.within(bytes)) {
-    fail(Code::invalid_argument,
-         "rank {}: {} at offset {}, length {}, reaches outside window \"{}\" of rank {}, which has {} bytes",
-         name(rank_), call, in_window.begin, in_window.end - in_window.begin, window.name, name(peer), bytes);
-  }
-  if (!in_local.within(static_cast<Index>(local_bytes))) {
-    fail(
-        Code::invalid_argument,
-        "rank {}: {} with window \"{}\" of rank {}: offset {}, length {}, reaches outside the local memory of {} bytes",
-        name(rank_), call, window.name, name(peer), in_local.begin, in_local.end - in_local.begin, local_bytes);
-  }
+  const WindowEnd end{window.name, name(peer), window.size[static_cast<std::size_t>(peer.value())]};
+  check_transfer(name(rank_), call, end, copy, in_window, in_local, local_bytes);
 }
 
 void HostEndpoint::wait_failed(const Signal& signal, Index slot, std::uint64_t value, Until until,

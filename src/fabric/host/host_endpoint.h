@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "fabric/host/agreement.h"
-#include "fabric/host/bounds.h"
 #include "fabric/host/private_memory.h"
 #include "fabric/host/window_store.h"
 #include "fabric/host/world_state.h"
+#include "fabric/requests.h"
 #include "reshard/fabric.h"
 
 namespace reshard::fabric {
@@ -96,12 +96,8 @@ class HostEndpoint final : public Endpoint {
   };
   using Window = Symmetric<std::byte>;
   using Signal = Symmetric<SignalCell>;
-  // By id; null where destroyed, so that an old id is an error and never another window.
-  template <class Element>
-  using Table = std::vector<std::unique_ptr<Symmetric<Element>>>;
-
   template <class Element, class Provide>
-  int create(Table<Element>& table, Collective call, std::string_view name, const Provide& provide,
+  int create(Table<Symmetric<Element>>& table, Collective call, std::string_view name, const Provide& provide,
              Clock::time_point deadline);
   template <class Element>
   Part allocate(Index size);
@@ -109,7 +105,7 @@ class HostEndpoint final : public Endpoint {
   template <class Element>
   void give_back(const Part& part);
   template <class Element>
-  void destroy(Table<Element>& table, Collective call, int id, Clock::time_point deadline);
+  void destroy(Table<Symmetric<Element>>& table, Collective call, int id, Clock::time_point deadline);
 
   const Window& window_of(WindowId id) const;
   const Signal& signal_of(SignalId id) const;
@@ -135,8 +131,8 @@ class HostEndpoint final : public Endpoint {
   PrivateMemory* private_memory_;
   Duties duties_;
   Agreement agreement_;
-  Table<std::byte> windows_;
-  Table<SignalCell> signals_;
+  Table<Window> windows_;
+  Table<Signal> signals_;
   std::vector<std::byte> staging_;  // for accumulate_privately; there once a window is exposed in place
 };
 

@@ -13,6 +13,7 @@
 
 #include "fabric/host/doorbell.h"
 #include "fabric/host/gate.h"
+#include "fabric/offer_text.h"
 #include "reshard/ranks.h"
 
 namespace reshard::fabric {
@@ -29,19 +30,13 @@ enum class Collective : std::uint32_t {
 
 // What one rank brings to a collective call, for the others to compare and use. Plain data: the barrier orders it.
 struct Offer {
-  static constexpr std::size_t kNameShown = 192;
-  static constexpr std::size_t kFailureShown = 256;
-
   std::uint64_t sequence = 0;  // counts the collective calls of the rank
   Collective call = Collective::none;
   std::int32_t id = -1;
   Index size = 0;           // bytes of a window, slots of a signal
   std::uint64_t place = 0;  // of this rank's part; see WindowStore::find
   bool is_private = false;  // peers reach it by PrivateMemory
-  std::uint64_t name_bytes = 0;
-  std::uint64_t name_hash = 0;
-  std::array<char, kNameShown> name{};        // may be cut: name_bytes and name_hash tell
-  std::array<char, kFailureShown> failure{};  // why this rank cannot take part; empty: it can
+  OfferText text;
 };
 
 // How a rank ended. Written once: by the rank itself, or by whoever first saw it die.

@@ -24,27 +24,6 @@ std::string_view name_of(MessageCall call) {
   return "unknown";
 }
 
-// The same in every process, which std::hash need not be.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
-template <std::size_t N>
-void keep(std::array<char, N>& to, std::string_view text) {
-  const std::size_t shown = std::min(text.size(), N - 1);
-  std::copy_n(text.data(), shown, to.data());
-  to[shown] = '\0';
-}
-
-OfferText text_of(std::string_view name, std::string_view failure) {
-  OfferText text{.name_bytes = name.size(), .name_hash = hash_of(name)};
-  keep(text.name, name);
-  keep(text.failure, failure);
-  return text;
-}
-
 void check_size(Index size) {
   if (size < 0) fail(Code::invalid_argument, "size {} is negative", size);
 }
@@ -199,7 +178,7 @@ void MessageEndpoint::send_offer(const Calling& calling, std::uint64_t sequence)
                          .at = calling.size,
                          .value = sequence};
   if (calling.call == MessageCall::barrier) return send(RankId(0), head);
-  const OfferText text = text_of(calling.name, calling.failure);
+  const OfferText text(calling.name, calling.failure);
   send(RankId(0), head, std::as_bytes(std::span(&text, 1)));
 }
 
@@ -213,7 +192,7 @@ void MessageEndpoint::store_offer(RankId from, const MessageHead& head, std::spa
 
 void MessageEndpoint::gather_offers(const Calling& calling, std::uint64_t sequence, Clock::time_point deadline) {
   offers_[0] = {sequence, calling.call, calling.id, calling.size, {}};
-  if (calling.call != MessageCall::barrier) offers_[0].text = text_of(calling.name, calling.failure);
+  if (calling.call != MessageCall::barrier) offers_[0].text = OfferText(calling.name, calling.failure);
   const auto all_here = [&] {
     return std::all_of(offers_.begin(), offers_.end(), [&](const Offered& o) { return o.sequence >= sequence; });
   };
@@ -259,25 +238,20 @@ void MessageEndpoint::judge(const Calling& calling, std::uint64_t sequence, Cloc
 std::string MessageEndpoint::what_is_wrong() {
   const auto describe = [](const Offered& offered) {
     if (offered.call == MessageCall::barrier) return std::string("barrier");
-    const bool is_cut = offered.text.name_bytes >= OfferText::kNameShown;
-    return fmt::format("{}(\"{}{}\") [id {}]", name_of(offered.call), offered.text.name.data(), is_cut ? "..." : "",
-                       offered.id);
+    return offered.text.described(name_of(offered.call), offered.id);
   };
   const Offered& first = offers_.front();
   for (std::size_t r = 1; r < offers_.size(); ++r) {
     const Offered& other = offers_[r];
     if (other.sequence == first.sequence && other.call == first.call && other.id == first.id &&
-        other.text.name_bytes == first.text.name_bytes && other.text.name_hash == first.text.name_hash) {
+        other.text.has_same_name(first.text)) {
       continue;
     }
     verdict_code_ = Code::invalid_argument;
-    return fmt::format(
-        "ranks disagree in a collective call: rank 0 calls {}, rank {} calls {}; all ranks must create and destroy the "
-        "same windows and signals in the same order",
-        describe(first), r, describe(other));
+    return disagreement(0, describe(first), static_cast<Index>(r), describe(other));
   }
   for (std::size_t r = 0; r < offers_.size(); ++r) {
-    if (offers_[r].text.failure[0] == '\0') continue;
+    if (!offers_[r].text.has_failed()) continue;
     verdict_code_ = Code::io;
     return fmt::format("{}: rank {}: {}", describe(first), r, offers_[r].text.failure.data());
   }

@@ -81,19 +81,11 @@ Index MessageEndpoint::host_of(RankId rank) const {
 // --- windows and signals, by id
 
 const MessageEndpoint::Window& MessageEndpoint::window_of(WindowId id) const {
-  if (id.value >= 0 && static_cast<std::size_t>(id.value) < windows_.size()) {
-    if (const auto& window = windows_[static_cast<std::size_t>(id.value)]) return *window;
-  }
-  fail(Code::invalid_argument, "rank {}: window id {} is unknown: never created, or destroyed", rank().value(),
-       id.value);
+  return entry_of(windows_, id.value, "window", rank().value());
 }
 
 MessageEndpoint::Signal& MessageEndpoint::signal_of(SignalId id) const {
-  if (id.value >= 0 && static_cast<std::size_t>(id.value) < signals_.size()) {
-    if (const auto& signal = signals_[static_cast<std::size_t>(id.value)]) return *signal;
-  }
-  fail(Code::invalid_argument, "rank {}: signal id {} is unknown: never created, or destroyed", rank().value(),
-       id.value);
+  return entry_of(signals_, id.value, "signal", rank().value());
 }
 
 Index MessageEndpoint::window_bytes(WindowId window, RankId rank) const {
@@ -101,37 +93,17 @@ Index MessageEndpoint::window_bytes(WindowId window, RankId rank) const {
   return window_of(window).sizes[static_cast<std::size_t>(rank.value())];
 }
 
-void MessageEndpoint::check_peer(RankId peer) const {
-  if (peer.value() >= 0 && peer.value() < ranks()) return;
-  fail(Code::invalid_argument, "rank {}: peer {} is not one of the world's {} ranks", rank().value(), peer.value(),
-       ranks());
-}
+void MessageEndpoint::check_peer(RankId peer) const { fabric::check_peer(rank().value(), peer, ranks()); }
 
 void MessageEndpoint::check_slot(const Signal& signal, RankId peer, Index slot) const {
-  const Index slots = signal.sizes[static_cast<std::size_t>(peer.value())];
-  if (slot >= 0 && slot < slots) return;
-  fail(Code::invalid_argument, "rank {}: signal \"{}\" of rank {} has {} slots, no slot {}", rank().value(),
-       signal.name, peer.value(), slots, slot);
+  fabric::check_slot(rank().value(), signal.name, peer.value(), signal.sizes[static_cast<std::size_t>(peer.value())],
+                     slot);
 }
 
 void MessageEndpoint::check_copy(std::string_view call, RankId peer, const Window& window, const StridedCopy& copy,
                                  ByteRange in_window, ByteRange in_local, std::size_t local_bytes) const {
-  if (!is_well_formed(copy)) {
-    fail(Code::invalid_argument, "rank {}: {} with window \"{}\" of rank {}: a count or row length is negative",
-         rank().value(), call, window.name, peer.value());
-  }
-  const Index bytes = window.sizes[static_cast<std::size_t>(peer.value())];
-  if (!in_window.within(bytes)) {
-    fail(Code::invalid_argument,
-         "rank {}: {} at offset {}, length {}, reaches outside window \"{}\" of rank {}, which has {} bytes",
-         rank().value(), call, in_window.begin, in_window.end - in_window.begin, window.name, peer.value(), bytes);
-  }
-  if (!in_local.within(static_cast<Index>(local_bytes))) {
-    fail(
-        Code::invalid_argument,
-        "rank {}: {} with window \"{}\" of rank {}: offset {}, length {}, reaches outside the local memory of {} bytes",
-        rank().value(), call, window.name, peer.value(), in_local.begin, in_local.end - in_local.begin, local_bytes);
-  }
+  const WindowEnd end{window.name, peer.value(), window.sizes[static_cast<std::size_t>(peer.value())]};
+  check_transfer(rank().value(), call, end, copy, in_window, in_local, local_bytes);
 }
 
 // --- transfers

@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
-#include "fabric/host/bounds.h"
 #include "fabric/host/doorbell.h"
 #include "fabric/message/inbox.h"
 #include "fabric/message/neighbours.h"
+#include "fabric/requests.h"
 #include "fabric/thread/heap_store.h"
 #include "reshard/ranks.h"
 
@@ -101,10 +101,6 @@ class MessageEndpoint : public Endpoint, private WireEvents {
     SignalId shared{};  // with neighbours: what holds the values instead of cells
     std::vector<Index> sizes{};
   };
-  // By id; null where destroyed, so that an old id is an error and never another window.
-  template <class Entry>
-  using Table = std::vector<std::unique_ptr<Entry>>;
-
   struct Peer {
     // What this rank has sent: counted messages, and how many the peer has acted on.
     std::uint64_t sent = 0;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "fabric/message/strided.h"
+#include "fabric/offer_text.h"
 
 namespace reshard::fabric {
 
@@ -50,17 +51,6 @@ enum class MessageCall : std::uint8_t {
   create_signal,
   destroy_window,
   destroy_signal,
-};
-
-// Behind the head of an offer that is not a barrier's.
-struct OfferText {
-  static constexpr std::size_t kNameShown = 192;
-  static constexpr std::size_t kFailureShown = 512;
-
-  std::uint64_t name_bytes = 0;
-  std::uint64_t name_hash = 0;
-  std::array<char, kNameShown> name{};        // may be cut: name_bytes and name_hash tell
-  std::array<char, kFailureShown> failure{};  // why the rank cannot take part; empty: it can
 };
 
 // A header that is being written or read.
