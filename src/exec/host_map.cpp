@@ -27,17 +27,16 @@ Topology topology_of(const std::vector<Index>& host_of) {
 
 }  // namespace
 
-HostMap::HostMap(const Endpoint& endpoint, const std::optional<Topology>& given)
-    : hosts_(hosts_of(endpoint)),
-      is_given_(given.has_value()),
-      topology_(given ? *given : topology_of(hosts_of(endpoint))) {
-  topology_.check(RankId(endpoint.ranks()), "this world");
-  for (const Index host : hosts_of(endpoint)) host_count_ = std::max(host_count_, host + 1);
+HostMap::HostMap(const Endpoint& endpoint, const std::optional<Topology>& given) : topology_(given) {
+  std::vector<Index> hosts = hosts_of(endpoint);
+  if (!topology_ && std::ranges::max(hosts) > 0) topology_ = topology_of(hosts);
+  if (topology_) topology_->check(RankId(endpoint.ranks()), "this world");
+  hosts_ = RankHosts(std::move(hosts));
 }
 
 PlanOptions HostMap::completed(PlanOptions options) const {
-  if (options.ranks_per_host == 0 && options.ranks_per_rack == 0 && !is_uniform() && topology_.levels() > 1)
-    options.ranks_per_host = topology_.regular(1);
+  if (options.ranks_per_host == 0 && options.ranks_per_rack == 0 && topology_ && topology_->levels() > 1)
+    options.ranks_per_host = topology_->regular(1);
   return options;
 }
 

@@ -17,17 +17,14 @@ class HostMap {
   HostMap(const Endpoint& endpoint, const std::optional<Topology>& given);
 
   const RankHosts& hosts() const { return hosts_; }
-  const Topology& topology() const { return topology_; }
-  // Whether forwarding may be worth it: there are links that are slower than others.
-  bool is_uniform() const { return !is_given_ && host_count_ == 1; }
+  // Nothing where all ranks are alike, on one host: there is nothing to forward.
+  const std::optional<Topology>& topology() const { return topology_; }
   // With hosts, where the caller has said nothing of them and they are regular.
   PlanOptions completed(PlanOptions options) const;
 
  private:
   RankHosts hosts_;
-  Index host_count_ = 1;
-  bool is_given_ = false;
-  Topology topology_;
+  std::optional<Topology> topology_;
 };
 
 }  // namespace reshard

@@ -9,12 +9,12 @@ namespace {
 // Nothing where the plan as it is serves best.
 std::optional<Multicast> forwarding(const Layout& source, const Layout& target, const PlanOptions& options,
                                     const HostMap& map) {
-  if (map.is_uniform() || source.has_partial() || target.has_partial()) return {};
+  if (!map.topology() || source.has_partial() || target.has_partial()) return {};
   const Plan whole = plan(source, target, options);
   if (!has_common_receivers(whole)) return {};
-  const Scheme scheme = fastest(scheme_costs(whole, map.topology()));
+  const Scheme scheme = fastest(scheme_costs(whole, *map.topology()));
   if (scheme == Scheme::star) return {};
-  return multicast(whole, map.topology(), scheme);
+  return multicast(whole, *map.topology(), scheme);
 }
 
 }  // namespace

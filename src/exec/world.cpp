@@ -80,7 +80,7 @@ struct World::State {
   void check_own(const Tensor& tensor) const;
   void check_mesh(const Layout& layout, const std::string& name) const;
   // Over a window that all ranks have just made.
-  Tensor tensor(const Layout& layout, const std::string& name, WindowId window);
+  Tensor tensor(const Layout& layout, const std::string& text, const std::string& name, WindowId window);
   void check_whole(const std::string& call) const {
     if (!broken.empty())
       fail(Code::peer_lost, "{}: this world cannot go on since an earlier call failed: {}", call, broken);
@@ -178,13 +178,13 @@ void World::State::check_mesh(const Layout& layout, const std::string& name) con
        layout.text(), layout.mesh().end_rank().value() - 1, endpoint.ranks());
 }
 
-Tensor World::State::tensor(const Layout& layout, const std::string& name, WindowId window) {
+Tensor World::State::tensor(const Layout& layout, const std::string& text, const std::string& name, WindowId window) {
   released->expect_one_more();
   const std::int64_t number = next_tensor++;
   windows.emplace(number, window);
   return Tensor({.name = name,
                  .layout = layout,
-                 .layout_text = layout.text(),
+                 .layout_text = text,
                  .rank = endpoint.rank(),
                  .region = layout.region(endpoint.rank()),
                  .storage = layout.storage(endpoint.rank()),
@@ -212,23 +212,23 @@ void World::barrier() {
 
 Tensor World::allocate(const Layout& layout, std::string name) {
   State& s = *state_;
-  const std::string call = fmt::format("allocate {} {}", name, layout.text());
-  return s.collective(call, [&](Clock::time_point deadline) {
+  const std::string text = layout.text();
+  return s.collective(fmt::format("allocate {} {}", name, text), [&](Clock::time_point deadline) {
     s.check_mesh(layout, name);
-    return s.tensor(layout, name, s.endpoint.create_window(name, layout.local_bytes(rank()), deadline));
+    return s.tensor(layout, text, name, s.endpoint.create_window(name, layout.local_bytes(rank()), deadline));
   });
 }
 
 Tensor World::adopt(const Layout& layout, std::span<std::byte> memory, Exposure how, std::string name) {
   State& s = *state_;
-  const std::string call =
-      fmt::format("adopt {} {} {}", name, layout.text(), how == Exposure::shared ? "shared" : "in place");
+  const std::string text = layout.text();
+  const std::string call = fmt::format("adopt {} {} {}", name, text, how == Exposure::shared ? "shared" : "in place");
   return s.collective(call, [&](Clock::time_point deadline) {
     s.check_mesh(layout, name);
     // Memory may be right on one rank and wrong on another.
     s.prepare_together([&] { check_memory(layout, rank(), memory, name); }, deadline);
     const auto used = memory.first(static_cast<std::size_t>(layout.local_bytes(rank())));
-    return s.tensor(layout, name, s.endpoint.expose_window(name, used, how, deadline));
+    return s.tensor(layout, text, name, s.endpoint.expose_window(name, used, how, deadline));
   });
 }
 
