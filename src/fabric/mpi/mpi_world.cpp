@@ -1,7 +1,6 @@
-#include <exception>
+#include <optional>
 
-#include "fabric/message/host_group.h"
-#include "fabric/message/message_endpoint.h"
+#include "fabric/message/hosted_world.h"
 #include "fabric/mpi/mpi_calls.h"
 #include "fabric/mpi/mpi_wire.h"
 #include "reshard/mpi_fabric.h"
@@ -66,11 +65,7 @@ std::vector<std::string> gather_texts(MPI_Comm communicator, std::string_view mi
 struct MpiWorld::State {
   OwnCommunicator communicator;
   std::chrono::milliseconds timeout;
-  int exceptions = std::uncaught_exceptions();  // when it was joined
-  fabric::HostGroup group;
-  // Where the world has several hosts.
-  std::unique_ptr<fabric::MpiWire> wire;
-  std::unique_ptr<fabric::MessageEndpoint> messages;
+  std::optional<fabric::HostedWorld> world;
 
   State(MPI_Comm of, const MpiOptions& options) : communicator(of), timeout(options.timeout) {
     int rank = 0;
@@ -78,36 +73,20 @@ struct MpiWorld::State {
     const Exchange exchange = [this](std::string_view mine, Clock::time_point) {
       return gather_texts(communicator.get(), mine);
     };
-    group = fabric::join_hosts({RankId(rank), options.host, options.copy, options.window_space}, exchange,
-                               Clock::now() + timeout);
-    if (group.is_whole_world()) return;
-    wire = std::make_unique<fabric::MpiWire>(communicator.get());
-    messages = std::make_unique<fabric::MessageEndpoint>(
-        *wire,
-        fabric::MessageOptions{.copy = options.copy, .hosts = group.hosts, .neighbours = group.neighbours.get()});
+    fabric::HostGroup group = fabric::join_hosts({RankId(rank), options.host, options.copy, options.window_space},
+                                                 exchange, Clock::now() + timeout);
+    std::unique_ptr<fabric::Wire> wire;
+    if (!group.is_whole_world()) wire = std::make_unique<fabric::MpiWire>(communicator.get());
+    world.emplace(std::move(group), std::move(wire), options.copy, fabric::MessageOptions{}.patience);
   }
-
-  Endpoint& endpoint() { return messages ? *messages : group.host->endpoint(); }
-
-  ~State() {
-    const bool has_failed = std::uncaught_exceptions() > exceptions;
-    if (messages) {
-      RankOutcome outcome;
-      if (has_failed) {
-        outcome = {.end = RankOutcome::End::threw, .code = Code::internal, .message = "it left by an exception"};
-      }
-      communicator.is_whole = messages->leave(outcome, Clock::now() + timeout);
-    } else {
-      communicator.is_whole = !has_failed;
-    }
-  }
+  ~State() { communicator.is_whole = world->leave(Clock::now() + timeout); }
 };
 
 MpiWorld::MpiWorld(std::unique_ptr<State> state) : state_(std::move(state)) {}
 MpiWorld::MpiWorld(MpiWorld&&) noexcept = default;
 
 MpiWorld::~MpiWorld() = default;
-Endpoint& MpiWorld::endpoint() { return state_->endpoint(); }
+Endpoint& MpiWorld::endpoint() { return state_->world->endpoint(); }
 
 MpiWorld join_mpi(MPI_Comm communicator, const MpiOptions& options) {
   check_initialised();
