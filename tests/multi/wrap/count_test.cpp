@@ -27,14 +27,15 @@ TEST_P(Counted, EveryKindByPeer) {
     CallCounts counts(inner.ranks());
     const std::unique_ptr<Endpoint> e = counted(inner, counts);
     const Index me = inner.rank().value();
-    const WindowId window = e->create_window("data", 256, in_time());
+    const WindowId window = e->create_window("data", 512, in_time());
     const SignalId signal = e->create_signal("signal", 2, in_time());
-    std::vector<std::byte> local(256);
+    std::vector<std::byte> local(512);
+    const Index mine = 64 + 48 * me;  // each rank puts into a place of its own
     const Stride rows[] = {{3, 16, 8}};
     for (Index p = 0; p < e->ranks(); ++p) {
       for (Index i = 0; i <= me; ++i) e->get(RankId(p), window, {.row_bytes = 5}, local);
-      e->put(RankId(p), window, {.target_offset = 64, .row_bytes = 8, .loops = rows}, local);
-      e->accumulate(RankId(p), window, {.target_offset = 128, .row_bytes = 8}, local,
+      e->put(RankId(p), window, {.target_offset = mine, .row_bytes = 8, .loops = rows}, local);
+      e->accumulate(RankId(p), window, {.target_offset = 448, .row_bytes = 8}, local,
                     accumulate_kernel(ReduceOp::sum, Dtype::i64), in_time());
     }
     e->fence();
