@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <stdexcept>
 
 #include "reshard/error.h"
 #include "reshard/plan.h"
@@ -89,7 +90,24 @@ Scenario read_scenario(int argc, char** argv) {
   return scenario;
 }
 
+namespace {
+
+// Who shares memory is who was started on one host.
+void expect_hosts(const Endpoint& endpoint, const std::vector<Index>& hosts) {
+  const RankId self = endpoint.rank();
+  for (RankId rank(0); rank < RankId(endpoint.ranks()); ++rank) {
+    const bool is_together =
+        hosts[static_cast<std::size_t>(rank.value())] == hosts[static_cast<std::size_t>(self.value())];
+    if (is_together == (endpoint.host_of(rank) == endpoint.host_of(self))) continue;
+    throw std::logic_error(fmt::format("rank {} is {}on the host of rank {}, the fabric says otherwise", rank.value(),
+                                       is_together ? "" : "not ", self.value()));
+  }
+}
+
+}  // namespace
+
 void run_scenario(Endpoint& endpoint, const Scenario& scenario) {
+  expect_hosts(endpoint, scenario.hosts);
   World world(endpoint, {.timeout = scenario.timeout});
   Moves moves(world, scenario);
   const bool endless = scenario.name == "endless";
