@@ -87,7 +87,7 @@ def open_mpi(name, families, packages, memory=4, arguments=()):
 
 
 ALL = (
-    Contestant("limit", (*MOVES, "cast", "hop", "barrier", *COLLECTIVES), "contest_limit", "", memory=3),
+    Contestant("limit", (*MOVES, "cast", "hop", "barrier", *COLLECTIVES), "contest_limit", "", memory=6),
     Contestant("reshard-thread", (*MOVES, "cast", "hop", "barrier", *COLLECTIVES), "contest_reshard", "",
                arguments=("thread",), memory=6),
     Contestant("reshard-process", (*MOVES, "cast", "hop", "barrier", *COLLECTIVES), "contest_reshard", "",

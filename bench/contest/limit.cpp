@@ -1,4 +1,5 @@
-// The limit: each target rank copies straight out of the sources' shared memory into its own, once, by plain kernels.
+// The limit: each target rank copies straight out of the sources' shared memory into shared memory of its own, once, by
+// plain kernels.
 // What no library can beat, short of better kernels. limit RANKS
 //
 //   memcpy     one memcpy per row
@@ -151,21 +152,23 @@ class Limit : public Contestant {
     return place_buffers(bytes, memory);
   }
 
+  // Each way has memory of its own, as those of other contestants have: none finds in the cache what the way before it
+  // has read.
   void open_copies(const Job& job, Stage& stage) {
-    const std::vector<Bytes> sources = shared_buffers(source_bytes(job, place_));
+    Index opened = 0;
+    const auto open_shared = [&](const char* name, CopyRow row) {
+      const std::vector<Bytes> sources = shared_buffers(source_bytes(job, place_));
+      const std::vector<Bytes> targets = shared_buffers(target_bytes(job, place_));
+      stage.ways.push_back(
+          {name, sources, targets, [this, pieces = pieces_of(job, targets, opened++), row] { copy(pieces, row); }});
+    };
+    if (job.kind == Job::Kind::cast) return open_shared("nt", halve);
+    for (const auto& [name, row] : copy_rows) open_shared(name, row);
+    const std::vector<Bytes> sources = private_buffers(source_bytes(job, place_), stage);
     const std::vector<Bytes> targets = private_buffers(target_bytes(job, place_), stage);
-    const std::vector<Piece> pieces =
-        job.kind == Job::Kind::tensors ? tensor_pieces(job, targets) : matrix_pieces(job, targets);
-    if (job.kind == Job::Kind::cast) {
-      stage.ways.push_back({"nt", sources, targets, [this, pieces] { copy(pieces, halve); }});
-      return;
-    }
-    stage.ways.push_back({"memcpy", sources, targets, [this, pieces] { copy(pieces, copy_memcpy); }});
-    stage.ways.push_back({"nt", sources, targets, [this, pieces] { copy(pieces, copy_streaming); }});
-    const std::vector<Bytes> private_sources = private_buffers(source_bytes(job, place_), stage);
-    board_.memory[static_cast<std::size_t>(place_.rank)] =
-        private_sources.empty() ? nullptr : private_sources[0].data();
-    stage.ways.push_back({"vm_readv", private_sources, targets, [this, pieces] { read_processes(pieces); }});
+    board_.memory[static_cast<std::size_t>(place_.rank)] = sources.empty() ? nullptr : sources[0].data();
+    stage.ways.push_back(
+        {"vm_readv", sources, targets, [this, pieces = pieces_of(job, targets, 0)] { read_processes(pieces); }});
   }
 
   // Every rank of a collective reads what it needs of the others.
@@ -244,6 +247,17 @@ class Limit : public Contestant {
         done += n;
       }
     }
+  }
+
+  // From sources that follow the memory of `before` other ways.
+  std::vector<Piece> pieces_of(const Job& job, const std::vector<Bytes>& targets, Index before) const {
+    std::vector<Piece> pieces =
+        job.kind == Job::Kind::tensors ? tensor_pieces(job, targets) : matrix_pieces(job, targets);
+    for (Piece& piece : pieces) {
+      const Place peer{piece.peer, place_.ranks};
+      piece.from += before * (bytes_to_place(source_bytes(job, peer)) + bytes_to_place(target_bytes(job, peer)));
+    }
+    return pieces;
   }
 
   std::vector<Piece> matrix_pieces(const Job& job, const std::vector<Bytes>& targets) const {
