@@ -18,6 +18,7 @@ LAYERS = {
     "fabric": {"base"},
     "exec": {"base", "layout", "plan", "program", "fabric", "kernel"},
     "collective": {"base", "layout", "plan", "program", "fabric", "exec"},
+    "op": {"base", "layout", "plan", "program", "fabric", "exec"},
     "format": {"base", "layout"},
     "convert": {"base", "layout", "plan", "program", "fabric", "kernel", "format"},
 }
@@ -32,6 +33,7 @@ PUBLIC = {
     "fabric": "fabric ranks thread_fabric shm_fabric exchange ucx_fabric mpi_fabric wrap",
     "exec": "world batch_move executor tensor stamp program_run",
     "collective": "collective collective_timing tuning",
+    "op": "op halo check_adjoint primitives",
     "format": "safetensors checkpoint checkpoint_output manifest mapped_file model tensor_info topology_file",
     "convert": "convert",
 }
