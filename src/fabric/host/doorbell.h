@@ -38,9 +38,11 @@ class Doorbell {
       if (duties.service != nullptr) duties.service->serve();
       return ready();
     };
-    for (int i = 0; i < spins; ++i) {
+    for (int i = 0; spins > 0 && i < kEagerLooks; ++i)
       if (look()) return true;
-      relax_core();
+    for (int i = 1; i <= spins; ++i) {
+      if (look()) return true;
+      i % kSpinsPerYield == 0 ? void(sched_yield()) : relax_core();
     }
     for (int i = 0; i < kYields; ++i) {
       if (look()) return true;
@@ -80,6 +82,10 @@ class Doorbell {
 
  private:
   static constexpr int kYields = 20;
+  // Without a pause between them, which is as long as half the way of a notification.
+  static constexpr int kEagerLooks = 100;
+  // The peer may be on this core, although there are enough.
+  static constexpr int kSpinsPerYield = 32;
   static constexpr std::uint32_t kArmed = std::uint32_t{1} << 31;
 
   template <class Ready>

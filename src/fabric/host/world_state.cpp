@@ -10,7 +10,9 @@
 namespace reshard::fabric {
 namespace {
 
-constexpr int kSpinsWithACoreEach = 100;  // about 4 us
+// About 50 us. Much longer than it takes to wake a rank: where ranks slept before that, each would be late because it
+// had to be woken, and for that the next would sleep as well, call after call.
+constexpr int kSpinsWithACoreEach = 1200;
 
 int spins_for(Index ranks) { return ranks <= ::sysconf(_SC_NPROCESSORS_ONLN) ? kSpinsWithACoreEach : 0; }
 
