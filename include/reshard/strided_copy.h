@@ -25,6 +25,9 @@ struct StridedCopy {
   // Bytes of the whole job of which this copy is one part, when that is more than its own: from a few MiB on, stores
   // that bypass the cache are faster, and the part alone cannot tell.
   Index job_bytes = 0;
+  // Stores that bypass the cache may still be on their way when the copy returns: more copies follow, and whoever makes
+  // them waits for all stores once, before it tells anybody.
+  bool leaves_stores = false;
 };
 
 // Runs one copy. `source` and `target` are what the offsets count from; the bytes must not overlap.

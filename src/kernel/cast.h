@@ -59,7 +59,8 @@ struct StridedCast {
   Index source_offset = 0;
   Index target_offset = 0;
   std::span<const Stride> loops = {};
-  Index job_bytes = 0;  // at the target, of the job of which this is a part, if that is more
+  Index job_bytes = 0;         // at the target, of the job of which this is a part, if that is more
+  bool leaves_stores = false;  // as of a StridedCopy
 };
 
 // Casts where both ends lie, as copy_strided copies: loops are merged and reordered, a transpose is tiled, large jobs

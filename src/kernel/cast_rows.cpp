@@ -118,9 +118,10 @@ void plain_row(std::byte* target, const std::byte* source, Index count) {
 }
 
 // One group of a stream, whose source is fetched ahead.
-template <class From, class To>
+template <class From, class To, bool fetches = true>
 HWY_INLINE void stream_quad(std::byte* target, const std::byte* source) {
-  for (Index line = 0; line < kQuad * From::kBytes; line += kLineBytes) prefetch(source, kAheadInRow + line);
+  for (Index line = 0; fetches && line < kQuad * From::kBytes; line += kLineBytes)
+    prefetch(source, kAheadInCast + line);
   To::template store<true>(From::load(source), target);
 }
 
@@ -140,7 +141,10 @@ void streamed_row(std::byte* target, const std::byte* source, Index count) {
     stream_quad<From, To>(target + (i + half) * To::kBytes, source + (i + half) * From::kBytes);
   }
   i += half;
-  for (; i + kQuad <= count; i += kQuad) stream_quad<From, To>(target + i * To::kBytes, source + i * From::kBytes);
+  // What follows the row may be of no use.
+  const Index last = count - kQuad, last_fetched = last - kAheadInCast / From::kBytes;
+  for (; i <= last_fetched; i += kQuad) stream_quad<From, To>(target + i * To::kBytes, source + i * From::kBytes);
+  for (; i <= last; i += kQuad) stream_quad<From, To, false>(target + i * To::kBytes, source + i * From::kBytes);
   plain_row<From, To>(target + i * To::kBytes, source + i * From::kBytes, count - i);
 }
 

@@ -88,7 +88,7 @@ void copy_strided(std::byte* target, const std::byte* source, const StridedCopy&
     run_loops(nest.target, nest.source, nest.used(), nest.row_bytes,
               kernel::row_loop_for(nest.row_bytes, streaming_of(nest, stream)));
   }
-  if (stream) kernel::finish_streaming();
+  if (stream && !copy.leaves_stores) kernel::finish_streaming();
 }
 
 CopyKernel copy_kernel() { return copy_strided; }

@@ -36,8 +36,8 @@ inline void stream_line(std::byte* target, const std::byte* source) {
   _mm_stream_si128(to + 3, d);
 }
 
-// A hint: the address may lie anywhere.
-inline void prefetch(const std::byte* source, Index ahead) {
+// A hint: the address may lie anywhere. Inlined at once, or compilers see a function without effects and drop the call.
+[[gnu::always_inline]] inline void prefetch(const std::byte* source, Index ahead) {
   _mm_prefetch(
       reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(source) + static_cast<std::uintptr_t>(ahead)),
       _MM_HINT_T0);
@@ -53,8 +53,9 @@ inline void stream_fence() {}
 
 // Rows of this many bytes are read and written at two places.
 inline constexpr Index kLeastHalved = Index{64} << 10;
-// How far reads in a row are fetched ahead.
+// How far reads in a row are fetched ahead; where a cast reads several lines for each that it writes, farther.
 inline constexpr Index kAheadInRow = 512;
+inline constexpr Index kAheadInCast = 1024;
 
 // Whole lines, each fetched `ahead` bytes before it is read.
 inline void stream_lines(std::byte* target, const std::byte* source, Index bytes, Index ahead) {

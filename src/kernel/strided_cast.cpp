@@ -23,11 +23,18 @@ struct CastJob {
   }
 };
 
+// Of the next row: what streams fetch ahead within a row ends with it.
+void fetch_begin(const std::byte* row) {
+  for (Index line = 0; line < kernel::kAheadInCast; line += kernel::kLineBytes) kernel::prefetch(row, line);
+}
+
 void cast_loops(const CastJob& job, std::byte* target, const std::byte* source, std::span<const Stride> loops) {
   const Stride& loop = loops.front();
   if (loops.size() == 1) return job.row(target, source, loop);
-  for (Index i = 0; i < loop.count; ++i)
+  for (Index i = 0; i < loop.count; ++i) {
+    if (loops.size() == 2 && job.stream) fetch_begin(source + (i + 1) * loop.source_bytes);
     cast_loops(job, target + i * loop.target_bytes, source + i * loop.source_bytes, loops.subspan(1));
+  }
 }
 
 // What is transposed in the nearest cache before it is cast.
@@ -84,7 +91,7 @@ void cast_strided(const CastKernel& cast, std::byte* target, const std::byte* so
   CastJob job{cast, kernel::kCanStream && long_rows && bytes >= kernel::kLeastStreamedJob};
   const bool transposes = kernel::arrange_for_tiles(nest);
   (transposes ? cast_transposed : cast_loops)(job, nest.target, nest.source, nest.used());
-  if (job.stream) kernel::finish_streaming();
+  if (job.stream && !loops.leaves_stores) kernel::finish_streaming();
 }
 
 }  // namespace reshard

@@ -20,7 +20,8 @@ StridedCopy reversed(const StridedCopy& copy, std::array<Stride, Strided::kMaxLo
   StridedCopy back{.source_offset = copy.target_offset,
                    .target_offset = copy.source_offset,
                    .row_bytes = copy.row_bytes,
-                   .job_bytes = copy.job_bytes};
+                   .job_bytes = copy.job_bytes,
+                   .leaves_stores = copy.leaves_stores};
   for (std::size_t i = 0; i < copy.loops.size(); ++i)
     loops[i] = {copy.loops[i].count, copy.loops[i].target_bytes, copy.loops[i].source_bytes};
   back.loops = std::span<const Stride>(loops).first(copy.loops.size());
