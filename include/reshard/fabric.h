@@ -85,6 +85,9 @@ class Endpoint {
   // This rank's memory of a window; valid until it is destroyed. 64-byte aligned.
   virtual std::span<std::byte> memory(WindowId window) = 0;
   virtual Index window_bytes(WindowId window, RankId rank) const = 0;
+  // A peer's memory of a window, where this rank may load from it and store to it as a get and a put would, at the same
+  // times, but without a call for each; null where it may not, or where calls are to be seen. Valid as memory() is.
+  virtual std::byte* peer_memory(WindowId, RankId) { return nullptr; }
 
   // From a peer's window into local memory (`target` is addressed by target_offset), and the reverse.
   virtual void get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) = 0;

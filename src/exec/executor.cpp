@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "exec/steps.h"
 #include "kernel/copy.h"
+#include "kernel/rows.h"
 #include "reshard/unroll.h"
 
 namespace reshard {
@@ -92,6 +93,7 @@ void Executor::bind(Binding binding) {
     memory_.push_back(id.value < 0 ? binding.memory[w] : endpoint_->memory(id));
   }
   binding_ = std::move(binding);
+  steps_->reach(*endpoint_, binding_);
   bound_ = true;
 }
 
@@ -124,6 +126,7 @@ void Executor::run(std::uint64_t run, Clock::time_point deadline) {
                 fmt::format("program {}, operation {} of rank {} ({}): {}{}", program_->name, at_,
                             endpoint_->rank().value(), steps_->describe(step), error.what(), who_is_missing(step)));
   }
+  kernel::finish_streaming();
   traffic_ = counting_;
 }
 
@@ -140,7 +143,7 @@ void Executor::execute(Steps& steps, const Step& step, std::uint64_t run, Clock:
     case OpCode::put: return move(steps, step, deadline);
     case OpCode::notify:
     case OpCode::wait: return signal(step, run, deadline);
-    case OpCode::fence: return endpoint_->fence();
+    case OpCode::fence: kernel::finish_streaming(); return endpoint_->fence();
     case OpCode::reduce:
       steps.folds().run(step.first_fold, step.folds, memory_);
       counting_.bytes_reduced += step.bytes;
@@ -150,7 +153,10 @@ void Executor::execute(Steps& steps, const Step& step, std::uint64_t run, Clock:
         copy_strided(memory_[static_cast<std::size_t>(step.target_window)].data(), step.filler.data(), copy);
       return;
     case OpCode::cast:
-      steps.casts().run(step.first_cast, step.casts, memory_);
+      if (step.far != nullptr)
+        steps.casts().run_far(step.first_cast, step.far, memory_);
+      else
+        steps.casts().run(step.first_cast, step.casts, memory_);
       counting_.bytes_copied += step.bytes;
       return;
     case OpCode::deferred: return execute_deferred(step, run, deadline);
@@ -160,11 +166,16 @@ void Executor::execute(Steps& steps, const Step& step, std::uint64_t run, Clock:
 void Executor::move(const Steps& steps, const Step& step, Clock::time_point deadline) {
   const auto source = static_cast<std::size_t>(step.source_window);
   const auto target = static_cast<std::size_t>(step.target_window);
-  for (const StridedCopy& copy : steps.copies(step)) {
+  const bool is_read_there = step.feeds_cast && step.far != nullptr;
+  for (const StridedCopy& copy : is_read_there ? std::span<const StridedCopy>() : steps.copies(step)) {
     if (step.code == OpCode::copy) {
       copy_strided(memory_[target].data(), memory_[source].data(), copy);
+    } else if (step.code == OpCode::get && step.far != nullptr) {
+      copy_strided(memory_[target].data(), step.far, copy);
     } else if (step.code == OpCode::get) {
       endpoint_->get(step.peer, binding_.windows[source], copy, memory_[target]);
+    } else if (step.far != nullptr) {
+      copy_strided(step.far, memory_[source].data(), copy);
     } else if (step.combine == nullptr) {
       endpoint_->put(step.peer, binding_.windows[target], copy, memory_[source]);
     } else {
@@ -186,6 +197,7 @@ void Executor::signal(const Step& step, std::uint64_t run, Clock::time_point dea
   const SignalId id = binding_.signals[static_cast<std::size_t>(step.signal)];
   const std::uint64_t value = step.value + run * step.per_run;
   if (step.code == OpCode::notify) {
+    kernel::finish_streaming();
     endpoint_->notify(step.peer, id, step.slot, value, step.update);
     ++counting_.notifications;
   } else {

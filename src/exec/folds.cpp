@@ -21,6 +21,13 @@ void Executor::Folds::add(const Operation& operation) {
   }
 }
 
+std::size_t Executor::Folds::uses_of(int window) const {
+  std::size_t uses = 0;
+  for (const Fold& fold : folds_)
+    uses += (fold.result.window == window) + std::ranges::count(fold.terms, window, &Operand::window);
+  return uses;
+}
+
 void Executor::Folds::run(std::size_t first, std::size_t count, std::span<const std::span<std::byte>> windows) {
   const auto at = [&](const Operand& operand) {
     return windows[static_cast<std::size_t>(operand.window)].data() + operand.offset;

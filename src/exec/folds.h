@@ -16,6 +16,8 @@ class Executor::Folds {
   void add(const Operation& operation);
   std::size_t size() const { return folds_.size(); }
   void clear() { folds_.clear(); }
+  // How many terms and results lie in the window.
+  std::size_t uses_of(int window) const;
   // Runs reductions [first, first + count) on this rank's windows. Allocates nothing.
   void run(std::size_t first, std::size_t count, std::span<const std::span<std::byte>> windows);
 

@@ -100,24 +100,26 @@ void Executor::Steps::add(const Operation& op) {
   if (op.code == OpCode::reduce) folds_.add(op);
   if (op.code == OpCode::cast) casts_.add(op);
   steps_.push_back({.code = op.code,
-                    .peer = op.peer,
                     .source_window = op.source_window,
                     .target_window = op.target_window,
                     .signal = op.signal,
+                    .far = nullptr,
+                    .first_copy = first,
+                    .copies = copies_.size() - first,
+                    .bytes = bytes_of_work(op),
+                    .peer = op.peer,
+                    .feeds_cast = false,
                     .slot = op.slot,
                     .value = op.value,
                     .per_run = op.per_run,
                     .update = op.notify_op == NotifyOp::set ? Endpoint::Update::set : Endpoint::Update::add,
                     .until = op.compare == WaitCompare::equal ? Endpoint::Until::equal : Endpoint::Until::greater_equal,
-                    .first_copy = first,
-                    .copies = copies_.size() - first,
                     .first_fold = first_fold,
                     .folds = folds_.size() - first_fold,
                     .first_cast = first_cast,
                     .casts = casts_.size() - first_cast,
                     .combine = combine,
                     .filler = filler_of(op),
-                    .bytes = bytes_of_work(op),
                     .deferred = op.deferred,
                     .label = op.label});
 }
@@ -220,7 +222,10 @@ void Executor::Steps::lay_out(const std::vector<Block>& blocks, Index limit) {
   parts_.clear();
   for (const Block& block : blocks) split(block, limit, parts_);
   for (const Block& part : parts_) {
-    copies_.push_back({part.source_offset, part.target_offset, part.row_bytes, {}, 0});
+    copies_.push_back({.source_offset = part.source_offset,
+                       .target_offset = part.target_offset,
+                       .row_bytes = part.row_bytes,
+                       .leaves_stores = true});
     loops_.push_back(part.loops.size());
     for (const Loop& loop : part.loops) strides_.push_back({loop.count, loop.source_stride, loop.target_stride});
   }
@@ -240,6 +245,7 @@ void Executor::Steps::finish() {
     for (StridedCopy& copy : std::span(copies_).subspan(step.first_copy, step.copies)) copy.job_bytes = job_bytes;
     casts_.set_job(step.first_cast, step.casts, job_bytes);
   }
+  find_far_casts();
 }
 
 // What comes to memory of the rank alone is soon read again: there the cache is not to be bypassed.

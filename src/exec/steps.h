@@ -14,27 +14,32 @@
 
 namespace reshard {
 
-// An operation. Its copies, folds and casts are consecutive ones of those of all steps.
-struct Executor::Step {
+// An operation. Its copies, folds and casts are consecutive ones of those of all steps. What a copy needs comes first:
+// programs of many small copies find their steps in no cache.
+struct alignas(64) Executor::Step {
   OpCode code;
-  RankId peer;
   int source_window;
   int target_window;
   int signal;
+  // get and put: the peer's memory of its window, where there is no need to call the endpoint for it. Set by bind.
+  std::byte* far;
+  std::size_t first_copy;
+  std::size_t copies;
+  Index bytes;
+  RankId peer;
+  // get: all that it brings is read by the cast after it, and by nobody else.
+  bool feeds_cast;
   Index slot;
   std::uint64_t value;
   std::uint64_t per_run;
   Endpoint::Update update;
   Endpoint::Until until;
-  std::size_t first_copy;
-  std::size_t copies;
   std::size_t first_fold;
   std::size_t folds;
   std::size_t first_cast;
   std::size_t casts;
   CopyKernel combine;                // put that accumulates; null: it replaces
   std::array<std::byte, 16> filler;  // fill
-  Index bytes;
   std::shared_ptr<const Deferred> deferred;
   std::string label;
 };
@@ -53,6 +58,8 @@ class Executor::Steps {
 
   std::size_t size() const { return steps_.size(); }
   const Step& operator[](std::size_t number) const { return steps_[number]; }
+  // Finds the memory of peers that this rank reaches without calls, and lets casts read it there.
+  void reach(Endpoint& endpoint, const Binding& binding);
   std::span<const StridedCopy> copies(const Step& step) const {
     return {copies_.data() + step.first_copy, step.copies};
   }
@@ -75,6 +82,8 @@ class Executor::Steps {
   Index message_limit(const Operation& operation) const;
   void lay_out(const std::vector<Block>& blocks, Index limit);
   bool is_kept_near(const Step& step) const;
+  void find_far_casts();
+  std::size_t uses_of(int window) const;
 
   const Program* program_;
   const Endpoint* endpoint_;

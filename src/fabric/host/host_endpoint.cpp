@@ -163,6 +163,12 @@ Index HostEndpoint::window_bytes(WindowId window, RankId rank) const {
   return window_of(window).size[static_cast<std::size_t>(rank.value())];
 }
 
+std::byte* HostEndpoint::peer_memory(WindowId window, RankId peer) {
+  check_peer(peer);
+  const Window& w = window_of(window);
+  return is_private(w, peer) ? nullptr : w.base[static_cast<std::size_t>(peer.value())];
+}
+
 void HostEndpoint::get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) {
   check_peer(peer);
   const Window& w = window_of(window);

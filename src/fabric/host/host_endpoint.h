@@ -56,6 +56,7 @@ class HostEndpoint final : public Endpoint {
 
   std::span<std::byte> memory(WindowId window) override;
   Index window_bytes(WindowId window, RankId rank) const override;
+  std::byte* peer_memory(WindowId window, RankId peer) override;
 
   void get(RankId peer, WindowId window, const StridedCopy& copy, std::span<std::byte> target) override;
   void put(RankId peer, WindowId window, const StridedCopy& copy, std::span<const std::byte> source) override;

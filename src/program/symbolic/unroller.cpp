@@ -12,7 +12,7 @@
 namespace reshard {
 namespace {
 
-constexpr Index kTileBytes = Index{64} << 10;  // stays in the cache
+constexpr Index kTileBytes = Index{256} << 10;  // stays in the cache
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "every_fabric.h"
 #include "kernel/copy.h"
 #include "reshard/executor.h"
+#include "reshard/wrap.h"
 
 namespace reshard::multi {
 namespace {
@@ -77,6 +78,76 @@ TEST_P(ProgramOperation, CastsAndFillsInMemoryOfTheRankAlone) {
       }
       expect_equal(e, "bytes", executor.traffic().bytes_copied, 6);
     }
+  });
+}
+
+// Of the next rank's x, 6 rows of 8, rows 1 to 4 and columns 2 to 5 come to t, and from there to y as i32.
+Program cast_of_get(Index ranks, RankId me, const Reduction& cast, bool is_t_read) {
+  Program program = of(ranks,
+                       {buffer("x", ranks, 6 * 8 * 4, BufferRole::window), buffer("t", ranks, 64, BufferRole::local),
+                        buffer("y", ranks, 64, BufferRole::output), buffer("z", ranks, 64, BufferRole::output)},
+                       {});
+  auto& operations = program.operations[static_cast<std::size_t>(me.value())];
+  operations.push_back({.code = OpCode::get,
+                        .peer = RankId((me.value() + 1) % ranks),
+                        .source_window = 0,
+                        .target_window = 1,
+                        .blocks = {{(8 + 2) * 4, 0, 16, {{4, 32, 16}}}}});
+  operations.push_back({.code = OpCode::cast, .dtype = Dtype::i32, .reductions = {cast}, .source_dtype = Dtype::f32});
+  if (is_t_read)
+    operations.push_back({.code = OpCode::copy, .source_window = 1, .target_window = 3, .blocks = {{0, 0, 64}}});
+  return program;
+}
+
+// A cast may read where the get before it would, but only if nobody else wants what the get brings.
+TEST_P(ProgramOperation, CastsOfWhatAGetBrings) {
+  struct Case {
+    Reduction cast;
+    Index rows, columns;          // of what is cast
+    Index row, column;            // its steps in t, in elements
+    Index row_in_y, column_in_y;  // and in y
+  };
+  const Case cases[] = {
+      {{.counts = {16}, .result = {2, 0, {4}}, .terms = {{1, 0, {4}}}}, 4, 4, 4, 1, 4, 1},
+      {{.counts = {4, 4}, .result = {2, 0, {4, 16}}, .terms = {{1, 0, {16, 4}}}}, 4, 4, 4, 1, 1, 4},
+      {{.counts = {2, 8}, .result = {2, 0, {4, 8}}, .terms = {{1, 0, {32, 4}}}}, 2, 8, 8, 1, 1, 2},
+      {{.counts = {8}, .result = {2, 0, {4}}, .terms = {{1, 0, {8}}}}, 1, 8, 0, 2, 0, 1},
+      {{.counts = {4}, .result = {2, 8, {4}}, .terms = {{1, 16, {4}}}}, 1, 4, 0, 1, 0, 1},
+  };
+  run_copying([&](Endpoint& inner) {
+    CallCounts counts(inner.ranks());
+    const std::unique_ptr<Endpoint> counting = counted(inner, counts);  // whose peers are reached by calls alone
+    for (Endpoint* e : {&inner, counting.get()})
+      for (const Case& c : cases)
+        for (const bool is_t_read : {false, true}) {
+          const Program program = cast_of_get(e->ranks(), e->rank(), c.cast, is_t_read);
+          Executor executor(program, *e);
+          Bound bound(program, *e);
+          executor.bind(bound.binding);
+          for (std::uint64_t run = 0; run < 3; ++run) {
+            const auto x_of = [&](Index rank, Index i) {
+              return static_cast<float>(1000 * (rank % e->ranks()) + static_cast<Index>(100 * run) + i) + 0.25f;
+            };
+            const auto x = bound.at<float>(0), z = bound.at<float>(3);
+            for (Index i = 0; i < 48; ++i) x[static_cast<std::size_t>(i)] = x_of(e->rank().value(), i);
+            e->barrier(in_time());
+            executor.run(run, in_time());
+            e->barrier(in_time());
+            // Element k of t.
+            const auto brought = [&](Index k) { return x_of(e->rank().value() + 1, 8 * (1 + k / 4) + 2 + k % 4); };
+            const auto y = bound.at<std::int32_t>(2);
+            for (Index i = 0; i < c.rows; ++i)
+              for (Index j = 0; j < c.columns; ++j) {
+                const Index k = c.cast.terms[0].offset / 4 + i * c.row + j * c.column,
+                            at = c.cast.result.offset / 4 + i * c.row_in_y + j * c.column_in_y;
+                expect_equal(*e, "cast", y[static_cast<std::size_t>(at)], static_cast<Index>(brought(k)));
+              }
+            for (Index k = 0; is_t_read && k < 16; ++k)
+              expect_equal(*e, "brought", z[static_cast<std::size_t>(k)], brought(k));
+            expect_equal(*e, "bytes", executor.traffic().bytes_got, 64);
+            expect_equal(*e, "gets", executor.traffic().gets, 1);
+          }
+        }
   });
 }
 
