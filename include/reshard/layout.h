@@ -7,6 +7,7 @@
 //   bf16[4096,4096] on (tp=8 as (kv=4, rep=2)) {0: kv}          replicated over rep
 //   f32[16] on (pp=4, tp=2) {0: tp, pp: at(2)}                  exists only where pp is 2
 //   f32[16] on (dp=4) {dp: partial(sum)}                        a pending sum
+//   f32[16] on (tp=4) {tp: varying}                             replicated, and each rank goes on differently
 //   bf16[6144,4096][0:4096, :] on (tp=4) {0: tp}                first rows of a fused tensor: shape [4096,4096]
 //   bf16[8,16,4][3, :, :] on (ep=4) {0: ep}                     entry 3 of a stack: shape [16,4]
 //   f32[3,4] on (x=2) {1: x} order(1,0)                         column-major in memory
@@ -14,7 +15,8 @@
 //   bf16[8,8] on (tp=2) {0: tp} private(blocked)                repacked by its owner: described, never moved
 //
 // Cuts (see cut.h) always act on the whole stored tensor; a view then selects a box of it. Axes that cut nothing are
-// replicated unless listed by name.
+// replicated unless listed by name. Who holds what is the same for replicated and varying: only operators (op.h) tell
+// them apart, since the gradient of a varying value is a pending sum.
 //
 // Cost: describing, comparing, printing and hashing are O(axes + dims), never O(ranks), except for listed meshes.
 // Thread rule: immutable.
@@ -41,6 +43,7 @@ struct AxisKind {
   Kind kind = Kind::replicate;
   ReduceOp op = ReduceOp::sum;  // partial
   Index at = 0;                 // at
+  bool varying = false;         // replicate: each rank goes on differently with the same value
   friend bool operator==(const AxisKind&, const AxisKind&) = default;
 };
 

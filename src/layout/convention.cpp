@@ -31,10 +31,15 @@ void require_plain(const Layout& layout, std::string_view notation) {
   if (layout.is_view()) fail(Code::unsupported, "{}: {} has no views", layout.text(), notation);
   if (!(spec.storage == StorageOrder{}))
     fail(Code::unsupported, "{}: {} does not say how memory is ordered", layout.text(), notation);
-  for (std::size_t axis = 0; axis < spec.kinds.size(); ++axis)
+  for (std::size_t axis = 0; axis < spec.kinds.size(); ++axis) {
+    const std::string& name = spec.mesh.axes()[axis].name;
     if (spec.kinds[axis].kind == AxisKind::Kind::at)
       fail(Code::unsupported, "{}: {} cannot say that a tensor exists only at one coordinate of axis \"{}\"",
-           layout.text(), notation, spec.mesh.axes()[axis].name);
+           layout.text(), notation, name);
+    if (spec.kinds[axis].varying)
+      fail(Code::unsupported, "{}: {} cannot say that ranks along axis \"{}\" go on differently: leave it replicated",
+           layout.text(), notation, name);
+  }
 }
 
 }  // namespace reshard

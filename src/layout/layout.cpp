@@ -73,7 +73,7 @@ void check_axes(LayoutSpec& spec) {
           fail(Code::invalid_argument, "{}: a cut of dimension {} names axis {} of a mesh of {} axes", shape_text(spec),
                dim, axis, axes.size());
         AxisKind& kind = spec.kinds[axis];
-        if (kind.kind != AxisKind::Kind::replicate)
+        if (kind.kind != AxisKind::Kind::replicate || kind.varying)
           fail(Code::invalid_argument, "{}: axis \"{}\" is used twice; it can do one thing to a tensor",
                shape_text(spec), axes[axis].name);
         kind = {AxisKind::Kind::cut, ReduceOp::sum, 0};
@@ -86,6 +86,7 @@ void check_axes(LayoutSpec& spec) {
            axes[axis].name, axes[axis].size);
     if (kind.kind != AxisKind::Kind::at) kind.at = 0;
     if (kind.kind != AxisKind::Kind::partial) kind.op = ReduceOp::sum;
+    if (kind.kind != AxisKind::Kind::replicate) kind.varying = false;
   }
 }
 

@@ -116,6 +116,7 @@ std::string body_text(const LayoutSpec& spec) {
     const std::string& name = spec.mesh.axes()[axis].name;
     if (kind.kind == AxisKind::Kind::partial) entries.push_back(fmt::format("{}: partial({})", name, name_of(kind.op)));
     if (kind.kind == AxisKind::Kind::at) entries.push_back(fmt::format("{}: at({})", name, kind.at));
+    if (kind.varying) entries.push_back(name + ": varying");
   }
   return entries.empty() ? "" : fmt::format(" {{{}}}", fmt::join(entries, ", "));
 }
@@ -205,10 +206,11 @@ Cut parse_cut(Scanner& in, const Mesh& mesh) {
 }
 
 AxisKind parse_kind(Scanner& in) {
-  const std::string_view name = in.name("replicate, partial(op) or at(c)");
+  const std::string_view name = in.name("replicate, varying, partial(op) or at(c)");
   if (name == "replicate") return {};
+  if (name == "varying") return {.varying = true};
   if (name == "at") return {AxisKind::Kind::at, ReduceOp::sum, parse_argument(in, "a coordinate")};
-  if (name != "partial") in.fail_last(fmt::format("\"{}\" is not replicate, partial(op) or at(c)", name));
+  if (name != "partial") in.fail_last(fmt::format("\"{}\" is not replicate, varying, partial(op) or at(c)", name));
   in.expect('(');
   const std::string_view op_name = in.name("sum, avg, min, max or product");
   const auto op = reduce_op_named(op_name);

@@ -37,6 +37,18 @@ TEST(Layout, SameOwnershipComparesWhatIsHeld) {
   EXPECT_TRUE(same_ownership(layout("f32[] on (r=2)"), layout("i8[] on (a=2)")));
 }
 
+TEST(Layout, VaryingIsHeldAsReplicatedIs) {
+  const Layout invariant = layout("f32[8] on (a=2, b=3) {0: a}"),
+               varying = layout("f32[8] on (a=2, b=3) {0: a, b: varying}");
+  EXPECT_TRUE(same_ownership(invariant, varying));
+  EXPECT_FALSE(varying.has_partial());
+  EXPECT_FALSE(invariant == varying);
+  EXPECT_NE(invariant.fingerprint(), varying.fingerprint());
+  for (RankId rank(0); rank < RankId(6); ++rank) EXPECT_EQ(invariant.storage(rank), varying.storage(rank));
+  EXPECT_EQ(varying.with_shape({12}).text(), "f32[12] on (a=2, b=3) {0: a, b: varying}");
+  EXPECT_EQ(varying.transposed(std::array{0}), varying);
+}
+
 TEST(Layout, TransposedKeepsEveryElementWhereItIs) {
   const Layout l = layout("f32[4,6,5] on (a=2, b=3) {0: a, 1: b:cyclic(1)}");
   const std::array order{2, 0, 1};

@@ -91,6 +91,37 @@ TEST(LayoutText, AnAxisIsNamedOnceAlsoThroughItsGroup) {
             layout("f32[8] on (tp=4 as (kv=2, rep=2)) {kv: at(1), rep: at(1)}"));
 }
 
+TEST(LayoutText, VaryingIsReadAndWrittenByItsName) {
+  const std::string text = "f32[8,4] on (tp=4 as (kv=2, rep=2), dp=3) {0: dp, rep: varying}";
+  EXPECT_EQ(layout(text).text(), text);
+  EXPECT_EQ(layout("f32[8] on (tp=4 as (kv=2, rep=2)) {tp: varying}"),
+            layout("f32[8] on (tp=4 as (kv=2, rep=2)) {kv: varying, rep: varying}"));
+  EXPECT_EQ(layout("f32[8] on (a=2) {a: replicate}").text(), "f32[8] on (a=2)");
+  EXPECT_THAT(refusal("f32[8] on (a=2) {0: a, a: varying}"), HasSubstr("axis \"a\" is used twice"));
+  EXPECT_THAT(refusal("f32[8] on (a=2) {a: varies}"),
+              HasSubstr("\"varies\" is not replicate, varying, partial(op) or at(c)"));
+  LayoutSpec spec = layout("f32[8] on (a=2) {a: partial(sum)}").spec();
+  spec.kinds[0].varying = true;  // means nothing there
+  EXPECT_EQ(Layout(spec), layout("f32[8] on (a=2) {a: partial(sum)}"));
+}
+
+TEST(LayoutText, OtherNotationsHaveNoWordForVarying) {
+  const Layout varying = layout("f32[8] on (a=2) {a: varying}");
+  const auto refused_by = [&](auto write) {
+    try {
+      write(varying);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::unsupported);
+      return std::string(error.what());
+    }
+    return std::string("written");
+  };
+  const auto says = HasSubstr("cannot say that ranks along axis \"a\" go on differently: leave it replicated");
+  EXPECT_THAT(refused_by([](const Layout& l) { to_dtensor(l); }), says);
+  EXPECT_THAT(refused_by([](const Layout& l) { to_jax(l); }), says);
+  EXPECT_THAT(refused_by([](const Layout& l) { to_hlo(l); }), says);
+}
+
 TEST(LayoutText, PackedAndStridedShardKeepTheirRule) {
   EXPECT_THAT(refusal("f32[8] on (a=2) {0: a:packed[4]:balanced}"), HasSubstr("packed pieces are divided evenly"));
   EXPECT_THAT(refusal("f32[8] on (a=2) {0: a:packed[4]:chunk}"), HasSubstr("packed pieces are divided evenly"));
