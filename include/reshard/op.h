@@ -28,9 +28,9 @@
 // Thread rule: a LinearOp is immutable; calls on a world are collective, as world.h says.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "reshard/executor.h"
 #include "reshard/layout.h"
@@ -91,6 +91,8 @@ class LinearOp {
   struct Unchecked {};
   LinearOp(Unchecked, OpParts parts);
   Traffic run(World& world, const Flow& flow, const Tensor& source, Tensor& target) const;
+  // Throws what `check` throws, on every rank together.
+  void check_together(World& world, const std::function<void()>& check) const;
 
   std::string name_;
   Layout in_, out_, in_dual_, out_dual_;
@@ -117,6 +119,7 @@ class BoundOp {
 
  private:
   struct Direction;
+  BoundOp(World& world, const LinearOp& op, const Tensor& x, Tensor& y, const Tensor* gy, Tensor* gx);
   World* world_;
   std::string name_;
   std::unique_ptr<Direction> forward_, adjoint_;

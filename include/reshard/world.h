@@ -76,11 +76,24 @@ class World {
   friend class BatchMove;
   friend class Collective;
   friend class Barrier;
+  friend class BoundOp;
+  friend class HaloExchange;
+  friend class LinearOp;
   friend class ProgramRun;
   // Collective. `act` once all ranks agree on `call` and none has thrown in `prepare`.
   void together(const std::string& call, const std::function<void()>& prepare,
                 const std::function<void(Clock::time_point)>& act);
   void check_own(const Tensor& tensor) const;
+  // One that takes a source to a target as redistribute_program() does: what its errors begin with, all that it depends
+  // on beside the two layouts, and the program of this rank.
+  struct OwnProgram {
+    std::string name;
+    std::string key;
+    Index rounds = 1;  // of its signals
+    std::function<Program(const RankHosts&)> make;
+  };
+  // Collective. As move(), by another program than that of a plan; made on the first call, then cached.
+  Traffic move_by(const OwnProgram& program, const Tensor& source, Tensor& target);
   const RankHosts& hosts() const;
   // Throws once the world cannot go on, which give_up() makes so.
   void check_whole(const std::string& call) const;

@@ -17,6 +17,8 @@ struct Stage {
   // Slots of a signal of its own; it then forwards, and its signals are ready, this one, done. 0: ready and done.
   Index arrival_slots = 0;
   std::optional<SignalId> arrived = {};
+  // Rounds of its signals in one run.
+  Index rounds = 1;
 };
 
 // The part of the endpoint's rank. Where several ranks that are far from the source want the same bytes, these cross

@@ -19,6 +19,14 @@ struct Move {
   std::vector<WindowId> between;
 };
 
+// A kind of move: everything it depends on beside the two layouts, and how its stages are made. Gives the bytes that
+// this rank needs for each tensor between two stages. Communicates nothing.
+struct Way {
+  std::string name;
+  std::string key;
+  std::function<std::vector<Index>(std::vector<Stage>&)> make;
+};
+
 std::string text_of(const PlanOptions& options) {
   return fmt::format("senders {} {} {} {}, staging {}", name_of(options.policy), options.ranks_per_host,
                      options.ranks_per_rack, options.rotation, options.staging_limit);
@@ -75,7 +83,8 @@ struct World::State {
   }
   // Destroys the windows of tensors that every rank has let go of.
   void free_windows(const std::vector<std::int64_t>& numbers, Clock::time_point deadline);
-  Move& move_for(const Tensor& source, const Tensor& target, const PlanOptions& plan, Clock::time_point deadline);
+  Move& move_for(const Tensor& source, const Tensor& target, const Way& way, Clock::time_point deadline);
+  Traffic move(const Tensor& source, Tensor& target, const Way& way);
   Traffic run(Move& move, WindowId source, WindowId target, Clock::time_point deadline);
   void check_own(const Tensor& tensor) const;
   void check_mesh(const Layout& layout, const std::string& name) const;
@@ -128,24 +137,16 @@ void World::State::free_windows(const std::vector<std::int64_t>& numbers, Clock:
   }
 }
 
-Move& World::State::move_for(const Tensor& source, const Tensor& target, const PlanOptions& plan,
-                             Clock::time_point deadline) {
-  const std::string key = fmt::format("{}\n{}\n{}", source.layout_text(), target.layout_text(), text_of(plan));
+Move& World::State::move_for(const Tensor& source, const Tensor& target, const Way& way, Clock::time_point deadline) {
+  const std::string key = fmt::format("{}\n{}\n{}", source.layout_text(), target.layout_text(), way.key);
   if (const auto known = moves.find(key); known != moves.end()) return known->second;
-  std::vector<Layout> layouts;
+  std::vector<Index> between;
   Move move;
-  const auto prepare = [&] {
-    layouts = stages(source.layout(), target.layout());
-    for (std::size_t stage = 1; stage < layouts.size(); ++stage)
-      move.stages.push_back(make_stage(layouts[stage - 1], layouts[stage], plan, map, endpoint));
-  };
-  prepare_together(prepare, deadline);
+  prepare_together([&] { between = way.make(move.stages); }, deadline);
   // Only once nothing can be refused any more: windows and signals are made by all ranks together.
   for (Stage& stage : move.stages)
     if (stage.arrival_slots > 0) stage.arrived = endpoint.create_signal("arrived", stage.arrival_slots, deadline);
-  for (std::size_t stage = 1; stage + 1 < layouts.size(); ++stage)
-    move.between.push_back(
-        endpoint.create_window("between stages", layouts[stage].local_bytes(endpoint.rank()), deadline));
+  for (const Index bytes : between) move.between.push_back(endpoint.create_window("between stages", bytes, deadline));
   return moves.emplace(key, std::move(move)).first->second;
 }
 
@@ -160,7 +161,7 @@ Traffic World::State::run(Move& move, WindowId source, WindowId target, Clock::t
     if (!stage.staging_bytes.empty())
       binding.windows.push_back(staging.window_of(stage.staging_bytes, endpoint, deadline));
     stage.executor.bind(std::move(binding));
-    stage.executor.run(runs++, deadline);
+    stage.executor.run(std::exchange(runs, runs + static_cast<std::uint64_t>(stage.rounds)), deadline);
     traffic = traffic + stage.executor.traffic();
   }
   return traffic;
@@ -192,6 +193,28 @@ Tensor World::State::tensor(const Layout& layout, const std::string& text, const
                  .window = window,
                  .number = number,
                  .released = released});
+}
+
+Traffic World::State::move(const Tensor& source, Tensor& target, const Way& way) {
+  std::optional<Error> fault;
+  std::string call;
+  try {
+    check_own(source);
+    check_own(target);
+    call = fmt::format("{} {} #{} {} -> {} #{} {}, {}", way.name, source.name(), source.part_->number,
+                       source.layout_text(), target.name(), target.part_->number, target.layout_text(), way.key);
+  } catch (const Error& error) {
+    fault = error;
+    call = fmt::format("{}: {}", way.name, error.what());  // differs from what the others say, unless all say it
+  }
+  return collective(call, [&](Clock::time_point deadline) {
+    if (fault) throw *fault;
+    if (source.part_->number == target.part_->number) {
+      fail(Code::invalid_argument, "tensor {} cannot be moved into itself; allocate another as the target",
+           source.name());
+    }
+    return run(move_for(source, target, way, deadline), source.window(), target.window(), deadline);
+  });
 }
 
 World::World(Endpoint& endpoint, WorldOptions options)
@@ -234,26 +257,28 @@ Tensor World::adopt(const Layout& layout, std::span<std::byte> memory, Exposure 
 
 Traffic World::move(const Tensor& source, Tensor& target, const PlanOptions& options) {
   State& s = *state_;
-  std::optional<Error> fault;
-  std::string call;
-  try {
-    s.check_own(source);
-    s.check_own(target);
-    call =
-        fmt::format("redistribute {} #{} {} -> {} #{} {}, {}", source.name(), source.part_->number,
-                    source.layout_text(), target.name(), target.part_->number, target.layout_text(), text_of(options));
-  } catch (const Error& error) {
-    fault = error;
-    call = fmt::format("redistribute: {}", error.what());  // differs from what the others say, unless all say it
-  }
-  return s.collective(call, [&](Clock::time_point deadline) {
-    if (fault) throw *fault;
-    if (source.part_->number == target.part_->number) {
-      fail(Code::invalid_argument, "tensor {} cannot be moved into itself; allocate another as the target",
-           source.name());
+  const auto make = [&](std::vector<Stage>& made) {
+    const std::vector<Layout> layouts = stages(source.layout(), target.layout());
+    std::vector<Index> between;
+    for (std::size_t stage = 1; stage < layouts.size(); ++stage) {
+      made.push_back(make_stage(layouts[stage - 1], layouts[stage], options, s.map, s.endpoint));
+      if (stage + 1 < layouts.size()) between.push_back(layouts[stage].local_bytes(rank()));
     }
-    return s.run(s.move_for(source, target, options, deadline), source.window(), target.window(), deadline);
-  });
+    return between;
+  };
+  return s.move(source, target, {"redistribute", text_of(options), make});
+}
+
+Traffic World::move_by(const OwnProgram& own, const Tensor& source, Tensor& target) {
+  State& s = *state_;
+  const auto make = [&](std::vector<Stage>& made) {
+    const Program program = own.make(s.map.hosts());
+    made.push_back({.executor = Executor(program, s.endpoint),
+                    .staging_bytes = program.windows.size() > 2 ? program.windows[2].bytes : std::vector<Index>{},
+                    .rounds = own.rounds});
+    return std::vector<Index>{};
+  };
+  return s.move(source, target, {own.name, own.key, make});
 }
 
 void World::together(const std::string& call, const std::function<void()>& prepare,

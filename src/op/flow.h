@@ -2,11 +2,11 @@
 // other thing an operator does (checks, tensors, caches, adjoints, tests) is done once, for all of them.
 //
 // A flow's program has the form of redistribute_program() (program.h):
-//   windows  0 "source", 1 "target", as the layouts of the operator store them; a third, if there is one, is scratch,
-//   in
-//            which nothing is kept between runs, and which no peer touches once the run has returned on its rank
+//   windows  0 "source", 1 "target", as the layouts of the operator store them; a third (moves: further ones) is
+//            scratch, in which nothing is kept between runs, and which no peer touches once the run has returned on its
+//            rank
 //   signals  0 "ready", 1 "done", one slot for each rank, slot r notified by rank r alone; they only grow: round j of
-//            rounds(), from 1 on, uses value j with per_run 1, and a run brings the run number forward by rounds()
+//            rounds(), from 1 on, uses value j, with rounds() as per_run
 //   when it returns on a rank, the target there is complete and the source may be overwritten
 #pragma once
 
@@ -43,7 +43,7 @@ struct OpParts {
 };
 LinearOp linear_op(OpParts parts);
 
-// Checked; see LinearOp's constructor.
-std::shared_ptr<const Flow> move_flow(Layout source, Layout target, PlanOptions options);
+// Throws as plan() does, of what is between these layouts.
+std::shared_ptr<const Flow> move_flow(const Layout& source, const Layout& target, const PlanOptions& options);
 
 }  // namespace reshard
