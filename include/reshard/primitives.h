@@ -53,6 +53,12 @@ LinearOp reduce_from_scatter_to(const Layout& in, std::string_view axis, int dim
 // From whole along `to` and cut along `from`, to cut along `to` and whole along `from`.
 LinearOp transpose(const Layout& in, std::string_view axis, int to, int from, const Split& split = balanced());
 
+// Each rank hands its part to the one `by` places before it along the axis, cyclic: number r then holds part r + by.
+// The result has the same cuts on a mesh whose ranks are shifted; after as many passes of one place as there are ranks
+// all is home again. One pass is a step of a ring, as those of ring attention; the adjoint hands back. Parts may differ
+// in size. Between meshes nothing may vary or pend. Cost: O(ranks), as a shifted mesh is a list.
+LinearOp ring_pass(const Layout& in, std::string_view axis, Index by = 1);
+
 // A grid of ranks over a sphere: which axes of its mesh cut latitudes (polar) and longitudes (azimuth).
 class Grid {
  public:

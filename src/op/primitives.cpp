@@ -95,6 +95,38 @@ LinearOp transpose(const Layout& in, std::string_view axis, int to, int from, co
   return named::turn("transpose", in, axis, to, from, split);
 }
 
+namespace {
+
+// Whoever is `by` places further along the axis, in number `at` of a mesh.
+RankId shifted_rank(const Mesh& mesh, std::size_t axis, Coordinate at, Index by) {
+  const Index size = mesh.axes()[axis].size;
+  at[axis] = ((at[axis] + by) % size + size) % size;
+  return mesh.rank_at(at);
+}
+
+std::optional<std::size_t> single_axis(std::string_view name, const Mesh& mesh, std::string_view axis) {
+  const auto range = mesh.find(axis);
+  if (!range) return {};
+  if (range->count != 1)
+    fail(Code::invalid_argument, "{}: \"{}\" of mesh {} is several axes; name one of them", name, axis, mesh.text());
+  return static_cast<std::size_t>(range->first);
+}
+
+}  // namespace
+
+LinearOp ring_pass(const Layout& in, std::string_view axis, Index by) {
+  constexpr const char* name = "ring_pass";
+  const Mesh& mesh = in.mesh();
+  const auto at = single_axis(name, mesh, axis);
+  if (!at) return {name, in, in};
+  std::vector<RankId> ranks;
+  for (Index ordinal = 0; ordinal < mesh.size(); ++ordinal)
+    ranks.push_back(shifted_rank(mesh, *at, mesh.coordinate_at(ordinal), -(by % mesh.axes()[*at].size)));
+  LayoutSpec spec = in.spec();
+  spec.mesh = Mesh::listed(mesh.name(), mesh.axes(), std::move(ranks), mesh.groups());
+  return {name, in, Layout(std::move(spec))};
+}
+
 std::vector<Index> compute_split_shapes(Index size, Index parts, const Split& split) {
   LayoutSpec spec{.dtype = Dtype::u8, .shape = {size}, .mesh = Mesh("", {{"part", parts}}), .cuts = {{split}}};
   spec.cuts[0][0].axes = {0};
@@ -105,19 +137,12 @@ std::vector<Index> compute_split_shapes(Index size, Index parts, const Split& sp
 }
 
 Neighbors get_group_neighbors(const Mesh& mesh, std::string_view axis, RankId rank) {
-  const auto range = mesh.find(axis);
-  if (!range || range->count != 1)
-    fail(Code::invalid_argument, "get_group_neighbors: mesh {} has no single axis \"{}\"", mesh.text(), axis);
+  constexpr const char* name = "get_group_neighbors";
+  const auto at = single_axis(name, mesh, axis);
+  if (!at) fail(Code::invalid_argument, "{}: mesh {} has no axis \"{}\"", name, mesh.text(), axis);
   const auto own = mesh.coordinate_of(rank);
-  if (!own) fail(Code::invalid_argument, "get_group_neighbors: rank {} is not in mesh {}", rank.value(), mesh.text());
-  const auto at = static_cast<std::size_t>(range->first);
-  const Index size = mesh.axes()[at].size;
-  const auto shifted = [&](Index by) {
-    Coordinate coordinate = *own;
-    coordinate[at] = (coordinate[at] + by) % size;
-    return mesh.rank_at(coordinate);
-  };
-  return {.previous = shifted(size - 1), .next = shifted(1)};
+  if (!own) fail(Code::invalid_argument, "{}: rank {} is not in mesh {}", name, rank.value(), mesh.text());
+  return {.previous = shifted_rank(mesh, *at, *own, -1), .next = shifted_rank(mesh, *at, *own, 1)};
 }
 
 }  // namespace reshard::op

@@ -159,7 +159,42 @@ TEST(Neighbors, AreCyclicAndInRanksOfTheWorld) {
   EXPECT_EQ(get_group_neighbors(mesh("(x=3)@[7,2,5]"), "x", RankId(2)), (op::Neighbors{RankId(7), RankId(5)}));
   EXPECT_EQ(get_group_neighbors(mesh("(x=1)@4"), "x", RankId(4)), (op::Neighbors{RankId(4), RankId(4)}));
   EXPECT_THAT(refusal_of([&] { get_group_neighbors(grid, "polar", RankId(6)); }), HasSubstr("rank 6 is not in mesh"));
-  EXPECT_THAT(refusal_of([&] { get_group_neighbors(grid, "lat", RankId(0)); }), HasSubstr("no single axis \"lat\""));
+  EXPECT_THAT(refusal_of([&] { get_group_neighbors(grid, "lat", RankId(0)); }), HasSubstr("has no axis \"lat\""));
+  EXPECT_THAT(refusal_of([] { get_group_neighbors(mesh("(tp=4 as (kv=2, rep=2))"), "tp", RankId(0)); }),
+              HasSubstr("is several axes"));
+}
+
+// Chunk held by each rank, step by step, of sizes 17, 16, 16, 16.
+TEST(RingPass, ChunksGoRoundAndComeHome) {
+  thread_ranks(4, [](World& world) {
+    const Layout home = layout("i64[65] on (x=4) {0: x:balanced}");
+    Layout held = home;
+    Tensor chunk = world.allocate(home);
+    const Index begins[] = {0, 17, 33, 49, 65};
+    const Index r = world.rank().value();
+    std::vector<Index> own;
+    for (Index v = begins[r]; v < begins[r + 1]; ++v) own.push_back(v);
+    set(chunk, own);
+    for (Index step = 1; step <= 4; ++step) {
+      const LinearOp pass = op::ring_pass(held, "x");
+      Tensor next = pass.forward(world, chunk);
+      EXPECT_EQ(elements<Index>(pass.adjoint(world, next)), elements<Index>(chunk));
+      const Index holds = (r + step) % 4;
+      EXPECT_EQ(elements<Index>(next).front(), begins[holds]) << "step " << step << ", rank " << r;
+      EXPECT_EQ(std::ssize(elements<Index>(next)), begins[holds + 1] - begins[holds]);
+      chunk = std::move(next);
+      held = pass.out();
+    }
+    EXPECT_EQ(held, home);
+    EXPECT_EQ(elements<Index>(chunk), own);
+  });
+  const Layout grid = layout("i64[5,7] on (y=2, x=3) {0: y, 1: x}");
+  EXPECT_EQ(op::ring_pass(grid, "x", 3).out(), grid);
+  EXPECT_EQ(op::ring_pass(grid, "x", -1).out(), op::ring_pass(grid, "x", 2).out());
+  EXPECT_EQ(op::ring_pass(grid, "y", 1).out().mesh(), mesh("(y=2, x=3)@[3,4,5,0,1,2]"));
+  EXPECT_EQ(op::ring_pass(grid, "z").out(), grid);
+  EXPECT_EQ(check_adjoint(op::ring_pass(grid, "x")).error, 0);
+  EXPECT_THAT(refusal_of([] { op::ring_pass(layout("f32[4] on (x=2) {x: varying}"), "x"); }), HasSubstr("varying"));
 }
 
 // No axis, an axis of one rank, no grid: three cases, three answers.
