@@ -205,7 +205,8 @@ LinearOp widen(const Layout& in, const Halo& halo, HaloScheme scheme = HaloSchem
 
 // Collective. widen() of x.layout(), forward.
 Tensor halo_exchange(World& world, const Tensor& x, const Halo& halo, HaloScheme scheme = HaloScheme::direct);
-// Collective. The adjoint: from the widened tensor of dual(target) to one laid out as `target`.
+// Collective. The adjoint: from a tensor laid out as a widened `target` to one laid out as `target`, both of them
+// gradients.
 Tensor halo_reduce(World& world, const Tensor& wide, const Layout& target, const Halo& halo);
 
 struct HaloRadiusOptions {

@@ -95,7 +95,7 @@ RESHARD_ON_EVERY_FABRIC(RandomHalo, {1, 2, 3, 4, 6, 7, 8});
 
 TEST_P(RandomHalo, EveryCell) {
   const unsigned seed = seed_from_environment();
-  for (Index k = 0; k < 12; ++k) {
+  for (Index k = 0; k < 30; ++k) {
     Random random(seed + static_cast<unsigned>(1000 * ranks() + k));
     const Layout in = random_field(random, ranks());
     const Halo halo = random_halo(random, in);

@@ -85,5 +85,21 @@ TEST_P(HaloAdjoint, IsExactOnIntegersAndCloseOnFloats) {
   });
 }
 
+// What is reduced is laid out as the widened target, whatever its kinds: here terms of a pending sum, each by itself.
+TEST_P(HaloAdjoint, PendingGradientsStayPending) {
+  run([](Endpoint& e) {
+    World world(e, {.timeout = 120s});
+    const Layout in = layout("i64[3] on (x=" + std::to_string(world.ranks()) + ") {x: partial(sum)}");
+    const Halo halo{{{0, 1, 1, HaloEdge::periodic()}}};
+    Tensor wide = world.allocate(HaloPlan(in, halo).out());
+    for (Index k = 0; k < 5; ++k) wide.at<Index>({k}) = 10 * k + 1000 * e.rank().value();
+    const Tensor sums = halo_reduce(world, wide, in, halo);
+    const Index base = 1000 * e.rank().value();
+    expect_equal(e, "cell 0", sums.at<Index>({0}), 10 + 40 + 2 * base);
+    expect_equal(e, "cell 1", sums.at<Index>({1}), 20 + base);
+    expect_equal(e, "cell 2", sums.at<Index>({2}), 30 + 0 + 2 * base);
+  });
+}
+
 }  // namespace
 }  // namespace reshard::multi
