@@ -26,6 +26,7 @@ void add_compare(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_stamp(CLI::App& app, Action& action);
 void add_program(CLI::App& app, Action& action);
+void add_op(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 
 }  // namespace reshard::cli

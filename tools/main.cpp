@@ -13,8 +13,8 @@ namespace reshard::cli {
 namespace {
 
 constexpr void (*kCommands[])(CLI::App&, Action&) = {
-    add_explain, add_plan,    add_boxes,   add_megatron, add_predict, add_verify,
-    add_compare, add_inspect, add_convert, add_stamp,    add_program, add_tune,
+    add_explain, add_plan,    add_boxes, add_megatron, add_predict, add_verify, add_compare,
+    add_inspect, add_convert, add_stamp, add_program,  add_op,      add_tune,
 };
 
 int refuse(std::string_view message) {

@@ -102,6 +102,10 @@ CASES = {
     "predict_nothing_moves": ["predict", ROWS, ROWS, "--topology", "topologies/one-host.yaml"],
     "predict_json": ["predict", "f32[5,2] on (r=1)@3 {}", "f32[5,2] on (r=3) {}", "--topology",
                      "topologies/one-host.yaml", "--rounds", "--json"],
+    "op_gather": ["op", "gather_from_copy_to", "f64[10,3] on (x=4) {0: x:balanced}", "--axis", "x", "--explain"],
+    "op_transpose": ["op", "transpose", "i64[3,5] on (x=2) {1: x:balanced}", "--axis", "x", "--check"],
+    "op_widen": ["op", "widen", "i64[8] on (x=4) {0: x}", "--lo", "3", "--hi", "3", "--explain", "--check"],
+    "op_move_json": ["op", "move", "f32[4] on (x=2) {x: partial(sum)}", "f32[4] on (x=2) {0: x}", "--json"],
     "inspect": ["inspect", "tests/golden/cli/tiny.safetensors"],
     "inspect_json": ["inspect", "tests/golden/cli/tiny.safetensors", "--json"],
     "program_show": ["program", "show", LADDER + "15_all_to_all", "--mode", "hand"],
@@ -271,6 +275,14 @@ class Errors(unittest.TestCase):
         self.refused(["compare", "--all", "2,1"], "axis 1", "size 1")
         self.refused(["compare", "--all", "2,2,2,2,2"], "at most 4 axes")
         self.refused(["compare", "--all", "2,2", "--shape", "8"], "--shape 8")
+        self.refused(["op", "halo", ROWS], "\"halo\"", "gather_from_copy_to")
+        self.refused(["op", "copy_to", ROWS], "--axis")
+        self.refused(["op", "copy_to", ROWS, "--axis", "r"], "axis \"r\" is to be invariant")
+        self.refused(["op", "move", ROWS], "layout to move to")
+        self.refused(["op", "gather_from", ROWS, BLOCKS, "--axis", "r"], "follows from one layout")
+        self.refused(["op", "move", "f32[4] on (x=2) {x: varying}", "f32[4] on (x=2) {0: x}"], "from varying to cut")
+        self.refused(["op", "scatter_to", "f32[4] on (x=2)", "--axis", "x", "--split", "evenly"], "evenly")
+        self.refused(["op", "widen", "f32[4] on (x=2) {0: x}", "--edge", "cliff"], "--edge cliff")
         self.refused(["predict", ROWS, BLOCKS], "--topology")
         self.refused(["predict", ROWS, "--topology", "topologies/one-host.yaml"], "two layouts")
         self.refused(["predict", ROWS, BLOCKS, "--topology", "/no/such/topology.yaml"], "/no/such/topology.yaml")
