@@ -4,7 +4,7 @@
 # fuzzing) and bench (whom make bench compares with). Anything else is taken as a package name.
 set -euo pipefail
 
-build=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libhwy-dev libgtest-dev libgmock-dev
+build=(g++ cmake ninja-build libpng-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libhwy-dev libgtest-dev libgmock-dev
   libbenchmark-dev procps python3 python3-yaml)
 fabrics=(openmpi-bin libopenmpi-dev mpich libmpich-dev libucx-dev iproute2 pkg-config)
 check=(clang libclang-rt-14-dev clang-format)
