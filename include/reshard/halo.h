@@ -50,6 +50,10 @@
 
 namespace reshard {
 
+namespace op {
+class Grid;  // primitives.h
+}
+
 // What ghosts beyond the ends of a dimension of n cells hold. Any width will do, also beyond n.
 struct HaloEdge {
   enum class Kind {
@@ -200,6 +204,20 @@ namespace op {
 
 // x -> its widened shards; the adjoint is reduce.
 LinearOp widen(const Layout& in, const Halo& halo, HaloScheme scheme = HaloScheme::direct);
+
+// By the names of torch-harmonics (primitives.h): `radius` cells at either side of the dimension that the polar, or the
+// azimuth, axis of a grid cuts. An axis that the mesh does not have cuts nothing: the operator is the identity, without
+// ghosts; an axis of one rank is widened as any other. Throw Error(invalid_argument) for a grid that is not
+// initialised, a tensor on another mesh, and an axis that does not cut `dim`; and as HaloPlan does.
+LinearOp polar_halo_exchange(const Grid& grid, const Layout& in, Index radius, int dim = -2,
+                             const HaloEdge& edge = HaloEdge::zero());
+LinearOp azimuth_halo_exchange(const Grid& grid, const Layout& in, Index radius, int dim = -1,
+                               const HaloEdge& edge = HaloEdge::periodic());
+// Their adjoints, from what is laid out as a widened `out`.
+LinearOp polar_halo_reduce(const Grid& grid, const Layout& out, Index radius, int dim = -2,
+                           const HaloEdge& edge = HaloEdge::zero());
+LinearOp azimuth_halo_reduce(const Grid& grid, const Layout& out, Index radius, int dim = -1,
+                             const HaloEdge& edge = HaloEdge::periodic());
 
 }  // namespace op
 

@@ -94,7 +94,8 @@ Halo checked(const Halo& halo, const std::vector<Index>& shape, Dtype dtype, con
 std::vector<std::size_t> order_of(const Halo& halo) {
   std::vector<std::size_t> order(halo.dims.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
-  std::ranges::stable_partition(order, [&](std::size_t k) { return halo.dims[k].edge.kind == HaloEdge::Kind::pole; });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t k) { return halo.dims[k].edge.kind == HaloEdge::Kind::pole; });
   return order;
 }
 

@@ -83,7 +83,7 @@ class Exchange {
     for (const Link& link : links) found[link.*peer].push_back(&link);
     Peers peers(found.begin(), found.end());
     const auto after = std::ranges::find_if(peers, [&](const auto& entry) { return entry.first > piece_; });
-    std::ranges::rotate(peers, after);
+    std::rotate(peers.begin(), after, peers.end());
     return peers;
   }
 

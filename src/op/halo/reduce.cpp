@@ -75,7 +75,8 @@ class Reduce {
     std::map<std::size_t, std::vector<const Link*>> by_holder;
     for (const Link& link : out_) by_holder[link.holder].push_back(&link);
     std::vector<std::pair<std::size_t, std::vector<const Link*>>> holders(by_holder.begin(), by_holder.end());
-    std::ranges::rotate(holders, std::ranges::find_if(holders, [&](auto& entry) { return entry.first > piece_; }));
+    std::rotate(holders.begin(), std::ranges::find_if(holders, [&](auto& entry) { return entry.first > piece_; }),
+                holders.end());
     Index staged = head_bytes(domain()) / bytes();
     Operation change{.code = OpCode::reduce,
                      .peer = self(),
