@@ -28,9 +28,14 @@ struct MpiOptions {
   std::string host = {};
   // Address space for the windows of this rank; see RunOptions.
   Index window_space = Index{64} << 30;
-  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // of joining and of leaving
+  // Of joining and of leaving, and of calls that take no deadline: get, put, notify, fence.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
 };
 
+// When a rank is lost: mpirun and mpiexec end all ranks once one has died. A rank that only stops lets the deadlines of
+// the others pass; they get an Error that says for whom they waited. MPI_Finalize would wait for it too: end such a
+// process with MPI_Abort, or without MPI_Finalize.
+//
 // This rank's part of a world over a duplicate of the communicator, whose errors become Errors. Leaving is collective:
 // the destructor serves peers until all have left, one is lost, or the timeout is over. Must end before MPI_Finalize.
 // Thread rule: confined; MPI_THREAD_FUNNELED suffices where it is the main thread.

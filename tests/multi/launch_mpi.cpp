@@ -101,7 +101,8 @@ class MpiLaunch final : public Fabric {
     try {
       MpiWorld world = join_mpi(chosen, {.copy = options.copy,
                                          .host = "host" + std::to_string(mpi().rank / on_a_host_),
-                                         .window_space = options.window_space});
+                                         .window_space = options.window_space,
+                                         .timeout = std::chrono::seconds(120)});
       body(world.endpoint());
       return {};
     } catch (...) {

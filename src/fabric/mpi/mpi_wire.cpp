@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "fabric/mpi/mpi_calls.h"
 
@@ -14,26 +15,10 @@ namespace {
 constexpr int kHeaderTag = 1;
 constexpr int kPayloadTag = 2;
 constexpr int kYieldsBeforeNaps = 100;
+constexpr auto kLinger = std::chrono::seconds(1);  // of what has been sent, as the wire ends
 constexpr auto kLongestNap = std::chrono::microseconds(50);
 
 int as_mpi(RankId rank) { return static_cast<int>(rank.value()); }
-
-// Whether a request is done; then it is no more.
-bool is_done(MPI_Request& request, std::string_view what) {
-  int done = 0;
-  check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-  return done != 0;
-}
-
-// Takes back a receive. One that is being written to has half a second to end.
-void take_back(MPI_Request& request) {
-  if (request == MPI_REQUEST_NULL) return;
-  MPI_Cancel(&request);
-  const auto until = Clock::now() + std::chrono::milliseconds(500);
-  int done = 0;
-  while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0 && Clock::now() < until)
-    sched_yield();
-}
 
 }  // namespace
 
@@ -44,9 +29,9 @@ MpiWire::MpiWire(MPI_Comm communicator) : communicator_(communicator) {
   rank_ = RankId(rank);
   peers_ = std::vector<Peer>(static_cast<std::size_t>(ranks));
   for (std::size_t i = 0; i < kHeadersPosted && ranks > 1; ++i) {
-    posted_.push_back(std::make_unique<Posted>());
-    Posted& slot = *posted_.back();
-    check_mpi(MPI_Recv_init(slot.buffer.data(), kFrameBytes, MPI_BYTE, MPI_ANY_SOURCE, kHeaderTag, communicator_,
+    Transfer& slot = posted_.emplace_back();
+    slot.memory = std::make_unique<std::byte[]>(kFrameBytes);
+    check_mpi(MPI_Recv_init(slot.memory.get(), kFrameBytes, MPI_BYTE, MPI_ANY_SOURCE, kHeaderTag, communicator_,
                             &slot.request),
               "MPI_Recv_init");
     check_mpi(MPI_Start(&slot.request), "MPI_Start");
@@ -54,17 +39,48 @@ MpiWire::MpiWire(MPI_Comm communicator) : communicator_(communicator) {
 }
 
 MpiWire::~MpiWire() {
-  const auto until = Clock::now() + std::chrono::seconds(1);
-  try {
-    while (!busy_frames_.empty() && Clock::now() < until)
-      if (!finish_header_sends()) sched_yield();
-  } catch (const Error&) {  // of a peer that is gone: there is nobody left to tell
-  }
+  const auto until = Clock::now() + kLinger;
+  while (!busy_frames_.empty() && Clock::now() < until)
+    if (!finish_header_sends()) sched_yield();
+  for (const std::size_t index : busy_frames_) give_up(frames_[index], false);
   for (Index r = 0; r < ranks(); ++r) drop(RankId(r));
-  for (const auto& slot : posted_) {
-    take_back(slot->request);
-    if (slot->request != MPI_REQUEST_NULL) MPI_Request_free(&slot->request);
+  for (Transfer& slot : posted_) give_up(slot, true);
+  while (!free_given_up() && Clock::now() < until) sched_yield();
+  // Theirs until the process ends.
+  for (Transfer& transfer : given_up_) static_cast<void>(transfer.memory.release());
+}
+
+// What MPI says of a call for a peer. False: it has failed, and the peer is lost.
+bool MpiWire::went(int result, RankId peer, std::string_view what) {
+  if (result == MPI_SUCCESS) return true;
+  Peer& failed = peer_of(peer);
+  if (!failed.is_dropped && failed.trouble.empty()) {
+    failed.trouble = fmt::format("{}: {}", what, mpi_text(result));
+    in_trouble_.push_back(peer);
   }
+  return false;
+}
+
+bool MpiWire::is_over(MPI_Request& request, RankId peer, std::string_view what) {
+  int done = 0;
+  return went(MPI_Test(&request, &done, MPI_STATUS_IGNORE), peer, what) && done != 0;
+}
+
+void MpiWire::give_up(Transfer& transfer, bool is_receive) {
+  if (transfer.request == MPI_REQUEST_NULL) return;
+  if (is_receive) MPI_Cancel(&transfer.request);
+  given_up_.push_back({std::exchange(transfer.request, MPI_REQUEST_NULL), std::move(transfer.memory)});
+}
+
+// Those that are over. Returns whether none is left.
+bool MpiWire::free_given_up() {
+  std::erase_if(given_up_, [](Transfer& transfer) {
+    int done = 0;
+    if (MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done == 0) return false;
+    if (transfer.request != MPI_REQUEST_NULL) MPI_Request_free(&transfer.request);  // one that could be started again
+    return true;
+  });
+  return given_up_.empty();
 }
 
 void MpiWire::send(RankId to, std::span<const std::byte> header, const Strided& payload, std::uint64_t ticket) {
@@ -76,7 +92,9 @@ void MpiWire::send(RankId to, std::span<const std::byte> header, const Strided& 
     return;
   }
   const std::size_t index = free_frame();
-  std::byte* const bytes = frames_[index]->buffer.data();
+  HeaderSend& frame_of = frames_[index];
+  frame_of.to = to;
+  std::byte* const bytes = frame_of.memory.get();
   std::memcpy(bytes, &frame, sizeof frame);
   std::memcpy(bytes + sizeof frame, header.data(), header.size());
   std::size_t length = sizeof frame + header.size();
@@ -85,10 +103,9 @@ void MpiWire::send(RankId to, std::span<const std::byte> header, const Strided& 
     length += static_cast<std::size_t>(frame.payload_bytes);
     told_.push_back({to, ticket});
   }
-  check_mpi(MPI_Isend(bytes, static_cast<int>(length), MPI_BYTE, as_mpi(to), kHeaderTag, communicator_,
-                      &frames_[index]->request),
-            "MPI_Isend of a header");
-  busy_frames_.push_back(index);
+  const int sent =
+      MPI_Isend(bytes, static_cast<int>(length), MPI_BYTE, as_mpi(to), kHeaderTag, communicator_, &frame_of.request);
+  (went(sent, to, "MPI_Isend of a header") ? busy_frames_ : free_frames_).push_back(index);
   if (is_small) return;
   enqueue(to, true, payload, ticket);
 }
@@ -96,7 +113,7 @@ void MpiWire::send(RankId to, std::span<const std::byte> header, const Strided& 
 void MpiWire::enqueue(RankId peer, bool is_out, const Strided& rows, std::uint64_t ticket) {
   Stream& stream = is_out ? peer_of(peer).out : peer_of(peer).in;
   const Index bytes = rows.bytes();
-  stream.push({StridedWalk(rows), !rows.loops.empty(), bytes, bytes, ticket});
+  stream.push({StridedWalk(rows), bytes, bytes, ticket});
   if (!peer_of(peer).is_active) active_.push_back(peer);
   peer_of(peer).is_active = true;
   begin_pieces(peer, stream, is_out);
@@ -121,19 +138,20 @@ std::size_t MpiWire::free_frame() {
   if (free_frames_.empty()) finish_header_sends();
   if (free_frames_.empty()) {
     free_frames_.push_back(frames_.size());
-    frames_.push_back(std::make_unique<Posted>());
+    frames_.emplace_back();
     busy_frames_.reserve(frames_.size());
     free_frames_.reserve(frames_.size());
   }
   const std::size_t index = free_frames_.back();
   free_frames_.pop_back();
+  if (frames_[index].memory == nullptr) frames_[index].memory = std::make_unique<std::byte[]>(kFrameBytes);
   return index;
 }
 
 bool MpiWire::finish_header_sends() {
   const std::size_t before = busy_frames_.size();
   std::erase_if(busy_frames_, [&](std::size_t index) {
-    if (!is_done(frames_[index]->request, "sending a header")) return false;
+    if (!is_over(frames_[index].request, frames_[index].to, "sending a header")) return false;
     free_frames_.push_back(index);
     return true;
   });
@@ -156,6 +174,8 @@ bool MpiWire::progress(WireEvents& events) {
     }
   }
   if (!busy_frames_.empty()) finish_header_sends();
+  if (!given_up_.empty()) free_given_up();
+  if (tell_trouble(events)) has_moved = true;
   if (has_moved) naps_ = 0;
   return has_moved;
 }
@@ -170,28 +190,45 @@ bool MpiWire::tell_sent(WireEvents& events) {
   return true;
 }
 
+// Last: what a peer has sent before it was lost has arrived.
+bool MpiWire::tell_trouble(WireEvents& events) {
+  if (in_trouble_.empty()) return false;
+  for (const RankId peer : std::exchange(in_trouble_, {})) {
+    if (peer_of(peer).is_dropped) continue;
+    const std::string why = std::exchange(peer_of(peer).trouble, {});
+    drop(peer);
+    events.lost(peer, why);
+  }
+  return true;
+}
+
 // In the order posted, which is the order in which MPI matches what one sender sent.
 bool MpiWire::receive_headers(WireEvents& events) {
   bool has_received = false;
   for (std::size_t i = 0; i < posted_.size(); ++i) {
-    Posted& slot = *posted_[next_posted_];
+    Transfer& slot = posted_[next_posted_];
     MPI_Status status;
+    status.MPI_SOURCE = MPI_ANY_SOURCE;
     int done = 0;
-    check_mpi(MPI_Test(&slot.request, &done, &status), "receiving a header");
+    const int result = MPI_Test(&slot.request, &done, &status);
+    const RankId from(status.MPI_SOURCE);
+    const bool is_known = from >= RankId(0) && from < RankId(ranks());
+    if (!is_known) check_mpi(result, "receiving a header");
+    const bool is_good = is_known && went(result, from, "receiving a header");
     if (done == 0) break;
     has_received = true;
-    receive(RankId(status.MPI_SOURCE), slot.buffer, events);
+    if (is_good) receive(from, {slot.memory.get(), kFrameBytes}, events);
     check_mpi(MPI_Start(&slot.request), "MPI_Start");
     next_posted_ = (next_posted_ + 1) % posted_.size();
   }
   return has_received;
 }
 
-void MpiWire::receive(RankId from, const FrameBuffer& buffer, WireEvents& events) {
+void MpiWire::receive(RankId from, std::span<const std::byte> bytes, WireEvents& events) {
   Frame frame;
-  std::memcpy(&frame, buffer.data(), sizeof frame);
+  std::memcpy(&frame, bytes.data(), sizeof frame);
   if (peer_of(from).is_dropped) return;
-  const auto header = std::span(buffer).subspan(sizeof frame, frame.header_bytes);
+  const auto header = bytes.subspan(sizeof frame, frame.header_bytes);
   const WireEvents::Place place = events.arrived(from, header, frame.payload_bytes);
   if (frame.payload_bytes == 0) return;
   if (frame.payload_bytes <= kSmall) {
@@ -208,19 +245,15 @@ void MpiWire::begin_pieces(RankId peer, Stream& stream, bool is_out) {
     Payload& payload = stream.payloads[stream.beginning];
     Piece& piece = stream.pieces[(stream.first + stream.count) % kPiecesOnTheirWay];
     piece.bytes = std::min(kPiece, payload.to_begin);
-    std::byte* memory = nullptr;
-    if (payload.is_packed) {
-      piece.packed.resize(static_cast<std::size_t>(kPiece));
-      memory = piece.packed.data();
-      if (is_out) payload.rows.gather(memory, piece.bytes);
-    } else {
-      memory = payload.rows.next(piece.bytes).data();
-    }
+    if (piece.memory == nullptr) piece.memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(kPiece));
+    std::byte* const memory = piece.memory.get();
+    if (is_out) payload.rows.gather(memory, piece.bytes);
     payload.to_begin -= piece.bytes;
     const int bytes = static_cast<int>(piece.bytes);
-    check_mpi(is_out ? MPI_Isend(memory, bytes, MPI_BYTE, as_mpi(peer), kPayloadTag, communicator_, &piece.request)
-                     : MPI_Irecv(memory, bytes, MPI_BYTE, as_mpi(peer), kPayloadTag, communicator_, &piece.request),
-              is_out ? "MPI_Isend of a payload" : "MPI_Irecv of a payload");
+    const int begun =
+        is_out ? MPI_Isend(memory, bytes, MPI_BYTE, as_mpi(peer), kPayloadTag, communicator_, &piece.request)
+               : MPI_Irecv(memory, bytes, MPI_BYTE, as_mpi(peer), kPayloadTag, communicator_, &piece.request);
+    if (!went(begun, peer, is_out ? "MPI_Isend of a payload" : "MPI_Irecv of a payload")) return;
     ++stream.count;
     if (payload.to_begin == 0) ++stream.beginning;
   }
@@ -228,7 +261,8 @@ void MpiWire::begin_pieces(RankId peer, Stream& stream, bool is_out) {
 
 bool MpiWire::move_stream(RankId peer, Stream& stream, bool is_out, WireEvents& events) {
   bool has_moved = false;
-  while (stream.count > 0 && is_done(stream.pieces[stream.first].request, is_out ? "sending" : "receiving")) {
+  while (stream.count > 0 &&
+         is_over(stream.pieces[stream.first].request, peer, is_out ? "sending a payload" : "receiving a payload")) {
     has_moved = true;
     end_piece(peer, stream, is_out, events);
   }
@@ -238,7 +272,7 @@ bool MpiWire::move_stream(RankId peer, Stream& stream, bool is_out, WireEvents& 
 void MpiWire::end_piece(RankId peer, Stream& stream, bool is_out, WireEvents& events) {
   Payload& payload = stream.payloads[stream.ending];
   const Piece& piece = stream.pieces[stream.first];
-  if (!is_out && payload.is_packed) payload.rows.scatter(piece.packed.data(), piece.bytes);
+  if (!is_out) payload.rows.scatter(piece.memory.get(), piece.bytes);
   payload.to_end -= piece.bytes;
   stream.first = (stream.first + 1) % kPiecesOnTheirWay;
   --stream.count;
@@ -261,10 +295,8 @@ void MpiWire::sleep(Clock::time_point until) {
 void MpiWire::drop(RankId peer) {
   Peer& gone = peer_of(peer);
   gone.is_dropped = true;
-  for (; gone.in.count > 0; --gone.in.count) {
-    take_back(gone.in.pieces[gone.in.first].request);
-    gone.in.first = (gone.in.first + 1) % kPiecesOnTheirWay;
-  }
+  for (Piece& piece : gone.in.pieces) give_up(piece, true);
+  for (Piece& piece : gone.out.pieces) give_up(piece, false);
   gone.in.clear();
   for (std::size_t i = gone.out.ending; i < gone.out.payloads.size(); ++i)
     told_.push_back({peer, gone.out.payloads[i].ticket});

@@ -2,18 +2,21 @@
 //
 // Headers are messages of one tag, received in the order posted, from anybody; what is small travels with its header. A
 // larger payload follows as messages of a second tag, in pieces of kPiece: the pieces of one sender are sent, received
-// and matched in order, so nothing but their order tells them apart, and no count comes near 2^31. Rows that lie
-// together go from and to their own memory, others through buffers that stay in the cache, packed while the pieces
-// before them are on their way.
+// and matched in order, so nothing but their order tells them apart, and no count comes near 2^31.
 //
-// MPI cannot sleep and cannot take back a send: sleep() yields, and later naps; a send that was begun from memory of
-// the caller and that a peer has not received when it is dropped is given up with the communicator.
+// MPI can take back neither a send nor a receive that has begun, so it is given no memory but the wire's own: pieces go
+// through buffers that stay in the cache, packed while the pieces before them are on their way. What MPI still has of a
+// peer that is dropped keeps its buffer until it is over, if it ever is.
+//
+// A peer is lost when MPI says that a call for it has failed. Open MPI and MPICH say so rarely: their launchers end all
+// ranks instead. MPI cannot sleep: sleep() yields, and later naps.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fabric/message/strided.h"
@@ -47,21 +50,21 @@ class MpiWire final : public Wire {
     Index payload_bytes = 0;
   };
   static constexpr std::size_t kFrameBytes = sizeof(Frame) + kMaxHeader + kSmall;
-  using FrameBuffer = std::array<std::byte, kFrameBytes>;
 
-  struct Posted {
+  // What MPI is doing, and the memory it does it with.
+  struct Transfer {
     MPI_Request request = MPI_REQUEST_NULL;
-    FrameBuffer buffer;
+    std::unique_ptr<std::byte[]> memory;
   };
-  struct Piece {
-    MPI_Request request = MPI_REQUEST_NULL;
+  struct HeaderSend : Transfer {
+    RankId to = {};
+  };
+  struct Piece : Transfer {  // without memory until used
     Index bytes = 0;
-    std::vector<std::byte> packed;  // empty until used
   };
   // One payload, sent or received.
   struct Payload {
-    StridedWalk rows;  // up to where they have been handed to MPI, or packed, or unpacked
-    bool is_packed = false;
+    StridedWalk rows;    // up to where they have been packed, or unpacked
     Index to_begin = 0;  // bytes that no piece has yet
     Index to_end = 0;    // bytes whose pieces are not done
     std::uint64_t ticket = 0;
@@ -82,6 +85,7 @@ class MpiWire final : public Wire {
     Stream out, in;
     bool is_active = false;
     bool is_dropped = false;
+    std::string trouble;  // why it is lost, until that is told
   };
   struct Told {
     RankId to;
@@ -89,11 +93,16 @@ class MpiWire final : public Wire {
   };
 
   Peer& peer_of(RankId rank) { return peers_[static_cast<std::size_t>(rank.value())]; }
+  bool went(int result, RankId peer, std::string_view what);
+  bool is_over(MPI_Request& request, RankId peer, std::string_view what);
+  void give_up(Transfer& transfer, bool is_receive);
+  bool free_given_up();
   std::size_t free_frame();
   bool receive_headers(WireEvents& events);
-  void receive(RankId from, const FrameBuffer& frame, WireEvents& events);
+  void receive(RankId from, std::span<const std::byte> bytes, WireEvents& events);
   bool finish_header_sends();
   bool tell_sent(WireEvents& events);
+  bool tell_trouble(WireEvents& events);
   bool move_stream(RankId peer, Stream& stream, bool is_out, WireEvents& events);
   void begin_pieces(RankId peer, Stream& stream, bool is_out);
   void end_piece(RankId peer, Stream& stream, bool is_out, WireEvents& events);
@@ -102,10 +111,12 @@ class MpiWire final : public Wire {
   MPI_Comm communicator_;
   RankId rank_;
   std::vector<Peer> peers_;
-  std::vector<std::unique_ptr<Posted>> posted_;  // a ring
+  std::vector<Transfer> posted_;  // receives of headers: a ring
   std::size_t next_posted_ = 0;
-  std::vector<std::unique_ptr<Posted>> frames_;  // of headers that are sent
+  std::vector<HeaderSend> frames_;
   std::vector<std::size_t> free_frames_, busy_frames_;
+  std::vector<Transfer> given_up_;
+  std::vector<RankId> in_trouble_;
   std::vector<Told> told_;  // payloads that went with their header
   std::vector<RankId> active_;
   int naps_ = 0;

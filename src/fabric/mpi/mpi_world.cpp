@@ -77,7 +77,7 @@ struct MpiWorld::State {
                                                  exchange, Clock::now() + timeout);
     std::unique_ptr<fabric::Wire> wire;
     if (!group.is_whole_world()) wire = std::make_unique<fabric::MpiWire>(communicator.get());
-    world.emplace(std::move(group), std::move(wire), options.copy, fabric::MessageOptions{}.patience);
+    world.emplace(std::move(group), std::move(wire), options.copy, timeout);
   }
   ~State() { communicator.is_whole = world->leave(Clock::now() + timeout); }
 };
