@@ -270,7 +270,9 @@ void MessageEndpoint::fail_collective(const Calling& calling, const std::string&
   if (!lost_.empty()) {
     fail(Code::peer_lost, "rank {}: {} cannot complete: lost {}", rank().value(), what, lost_);
   }
-  if (absent.empty()) fail(Code::timeout, "rank {}: {}: deadline passed{}", rank().value(), what, unheard());
+  if (absent.empty()) {
+    fail(Code::timeout, "rank {}: {}: deadline passed{}{}", rank().value(), what, unconfirmed(), unheard());
+  }
   fail(Code::timeout, "rank {}: deadline passed in a {} of {} ranks; not there: rank {}", rank().value(), what, ranks(),
        absent);
 }

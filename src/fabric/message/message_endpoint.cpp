@@ -12,6 +12,7 @@ namespace reshard::fabric {
 namespace {
 
 constexpr int kSpinsAlone = 200;
+constexpr auto kLastWords = std::chrono::seconds(1);
 constexpr auto kGraceOfPayloads = std::chrono::seconds(1);
 constexpr auto kTurnOfSleep = std::chrono::microseconds(50);
 constexpr Index kNoLimit = std::numeric_limits<Index>::max();
@@ -377,6 +378,17 @@ void MessageEndpoint::look_for_lost_neighbours() {
   if (!lost.empty()) remember_lost(lost);
 }
 
+// Of collective calls, before which all are asked to say what they have acted on.
+std::string MessageEndpoint::unconfirmed() const {
+  std::string behind;
+  for (std::size_t r = 0; r < peers_.size(); ++r) {
+    const Peer& peer = peers_[r];
+    if (peer.sent != peer.confirmed && !peer.is_lost)
+      behind += fmt::format("; rank {} has not acted on all that it was sent", r);
+  }
+  return behind;
+}
+
 std::string MessageEndpoint::unheard() const {
   std::string silent;
   for (Index r = 0; r < ranks(); ++r) {
@@ -389,6 +401,7 @@ std::string MessageEndpoint::unheard() const {
 bool MessageEndpoint::leave(const RankOutcome& outcome, Clock::time_point deadline) noexcept {
   try {
     const bool has_failed = outcome.end != RankOutcome::End::returned;
+    if (has_failed) deadline = std::min(deadline, Clock::now() + kLastWords);
     send_to_all({.kind = has_failed ? MessageKind::failed : MessageKind::left}, outcome.message);
     const auto is_done = [](const Peer& p) { return p.is_lost || (p.has_left && p.inbox.is_empty()); };
     const auto all_done = [&] {

@@ -80,8 +80,9 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   void barrier(Clock::time_point deadline) override;
   void check_peers() const override;
 
-  // Tells all how this rank has ended, and serves them until all have told, are lost, or the deadline has passed. No
-  // call after it. Whether all have ended, none of them badly. Never throws.
+  // Tells all how this rank has ended, and serves them until all have told, are lost, or the deadline has passed; for a
+  // second at most where this rank has failed, since then nobody needs it any more. No call after it. Whether all have
+  // ended, none of them badly. Never throws.
   bool leave(const RankOutcome& outcome, Clock::time_point deadline) noexcept;
 
  private:
@@ -189,6 +190,7 @@ class MessageEndpoint : public Endpoint, private WireEvents {
   Clock::time_point patience() const { return Clock::now() + options_.patience; }
   [[noreturn]] void fail_waiting(const std::string& what) const;
   std::string unheard() const;
+  std::string unconfirmed() const;
 
   // Turns to accumulate.
   bool take_turn(RankId peer, Clock::time_point deadline);
