@@ -36,8 +36,6 @@ foreach(link IN LISTS links)
     list(APPEND RESHARD_DEPENDENCIES yaml-cpp)
   elseif(link STREQUAL "Threads::Threads")
     list(APPEND RESHARD_DEPENDENCIES Threads)
-  elseif(link STREQUAL "PkgConfig::UCX")
-    # found by reshard-config.cmake itself: it has no package of its own
   elseif(link MATCHES "::")
     message(FATAL_ERROR "${link} is linked by a layer but cmake/reshard_package.cmake does not know which package "
                         "has it; add it to RESHARD_DEPENDENCIES there")

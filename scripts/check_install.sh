@@ -17,6 +17,11 @@ fi
 cmake -S "$work/consumer" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/prefix" \
   >"$work/configure.log" || { cat "$work/configure.log" >&2; exit 1; }
 cmake --build "$work/build"
+# Who asks for no fabric over a library of others gets none of them.
+if ldd "$work/build/consumer" | grep -E 'libuc[pstm]|libmpi'; then
+  echo "examples/consumer links what only reshard::ucx and the MPIs need" >&2
+  exit 1
+fi
 "$work/build/consumer" | tee "$work/output"
 diff examples/consumer/expected.txt "$work/output" || { echo "examples/consumer printed something else" >&2; exit 1; }
 echo "examples/consumer builds and runs against the installed package"

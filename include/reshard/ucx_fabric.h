@@ -4,7 +4,7 @@
 //   UcxWorld world = join_ucx({.rank = rank, .ranks = 4, .exchange = exchange});
 //   World tensors(world.endpoint());
 //
-// In builds without UCX everything here exists, and says so: ucx_available().
+// Link reshard::ucx, which a package has where UCX was found.
 #pragma once
 
 #include <chrono>
@@ -34,8 +34,6 @@ struct UcxOptions {
   std::chrono::milliseconds silence = std::chrono::seconds(10);
 };
 
-bool ucx_available();
-
 // This rank's part of a world. Leaving is collective: the destructor serves peers until all have left, one is lost, or
 // the timeout is over.
 class UcxWorld {
@@ -51,8 +49,8 @@ class UcxWorld {
   std::unique_ptr<State> state_;
 };
 
-// Collective. Throws Error(unsupported) in a build without UCX, Error(timeout) that names a rank that did not come,
-// Error(invalid_argument) where ranks disagree on how many they are.
+// Collective. Throws Error(timeout) that names a rank that did not come, Error(invalid_argument) where ranks disagree
+// on how many they are.
 UcxWorld join_ucx(const UcxOptions& options);
 
 }  // namespace reshard

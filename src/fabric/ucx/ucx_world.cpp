@@ -47,8 +47,6 @@ UcxWorld::~UcxWorld() {
 
 Endpoint& UcxWorld::endpoint() { return state_->world.endpoint(); }
 
-bool ucx_available() { return true; }
-
 UcxWorld join_ucx(const UcxOptions& options) {
   check_options(options);
   const auto deadline = Clock::now() + options.timeout;
