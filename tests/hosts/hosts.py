@@ -196,9 +196,9 @@ class Hosts:
         return process
 
     def launcher_agent(self, folder):
-        """A stand-in for ssh, for launchers that know hosts by address."""
+        """A stand-in for ssh, for launchers that know hosts by address or name."""
         path = os.path.join(folder, "agent.sh")
-        cases = "\n".join(f"  {self.address(host)}) name={self.name(host)} host=host{host} ;;"
+        cases = "\n".join(f"  {self.address(host)}|host{host}) name={self.name(host)} host=host{host} ;;"
                           for host in range(self.count))
         with open(path, "w", encoding="ascii") as file:
             file.write('#!/bin/bash\nwhile [ "${1:0:1}" = "-" ]; do shift; done\naddress=$1\nshift\n'
@@ -206,6 +206,17 @@ class Hosts:
                        'exec ip netns exec $name unshare --uts bash -c "hostname $host; $*"\n')
         os.chmod(path, 0o755)
         return path
+
+    def mpirun(self, folder, placement, options, command):
+        """How Open MPI, on the first host, starts rank i of `command` on host placement[i], and its environment. What it
+        writes lies in `folder`."""
+        places = os.path.join(folder, "places")
+        with open(places, "w", encoding="ascii") as file:
+            file.writelines(f"host{host}\n" for host in placement)
+        environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": folder}
+        return ["mpirun.openmpi", "-n", str(len(placement)), "--hostfile", places, "--map-by", "seq", "--bind-to", "none",
+                "--mca", "plm_rsh_agent", self.launcher_agent(folder), "--mca", "oob_tcp_if_include", WIRE,
+                "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", WIRE, *options, *command], environment
 
     def sent(self, host):
         """Bytes that a host has put on its wire so far, with the headers of Ethernet, IP and TCP."""
