@@ -60,7 +60,8 @@ AdjointReport check_adjoint(World& world, const LinearOp& op, const AdjointOptio
   fill(x, 2 * options.seed);
   fill(gy, 2 * options.seed + 1);
   const Tensor y = op.forward(world, x), gx = op.adjoint(world, gy);
-  const op::Dot forward = op::paired(world, y, gy, op.name()), adjoint = op::paired(world, x, gx, op.name());
+  const std::vector<op::Dot> dots = op::paired(world, {{y, gy}, {x, gx}}, op.name());
+  const op::Dot &forward = dots[0], &adjoint = dots[1];
   const AdjointReport report{.forward = digits_of(forward, dtype),
                              .adjoint = digits_of(adjoint, dtype),
                              .error = error_between(forward, adjoint, dtype),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "reshard/tensor.h"
 #include "reshard/world.h"
@@ -19,8 +20,13 @@ struct Dot {
 // Of this rank: conj(value) * gradient over its elements. The two are laid out alike but for the kinds of their axes.
 Dot local_dot(const Tensor& value, const Tensor& gradient);
 
-// Collective. Over all ranks, as the kinds of the value's layout say; the same on every rank, bit for bit. Throws
-// Error(corrupt) that begins with `what` where ranks along an invariant axis came to different sums.
-Dot paired(World& world, const Tensor& value, const Tensor& gradient, const std::string& what);
+struct Pair {
+  const Tensor& value;
+  const Tensor& gradient;
+};
+
+// Collective. Of each pair over all ranks, as the kinds of the value's layout say; the same on every rank, bit for bit.
+// Throws Error(corrupt) that begins with `what` where ranks along an invariant axis came to different sums.
+std::vector<Dot> paired(World& world, const std::vector<Pair>& pairs, const std::string& what);
 
 }  // namespace reshard::op

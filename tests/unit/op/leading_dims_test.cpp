@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "global_values.h"
+#include "refusal.h"
 #include "reshard/check_adjoint.h"
-#include "reshard/error.h"
 #include "reshard/primitives.h"
 
 namespace reshard {
@@ -14,7 +14,7 @@ using op::flatten_and_pad_leading_dims;
 using op::unpad_and_unflatten_leading_dims;
 using testing::HasSubstr;
 
-std::span<Index> elements(Tensor& tensor) {
+std::span<Index> memory_of(Tensor& tensor) {
   return {reinterpret_cast<Index*>(tensor.bytes().data()), tensor.bytes().size() / 8};
 }
 
@@ -45,11 +45,11 @@ TEST(LeadingDims, ThereAndBackKeepsValuesAndZerosTheRest) {
       Tensor x = world.allocate(in);
       fill_values(x, 1);
       Tensor flat = world.allocate(flatten.out());
-      std::ranges::fill(elements(flat), -1);
+      std::ranges::fill(memory_of(flat), -1);
       flatten.forward(world, x, flat);
-      const std::size_t front = elements(x).size();
-      for (std::size_t k = 0; k < elements(flat).size(); ++k)
-        EXPECT_EQ(elements(flat)[k], k < front ? elements(x)[k] : 0)
+      const std::size_t front = memory_of(x).size();
+      for (std::size_t k = 0; k < memory_of(flat).size(); ++k)
+        EXPECT_EQ(memory_of(flat)[k], k < front ? memory_of(x)[k] : 0)
             << "element " << k << " of rank " << world.rank().value();
       Tensor again = back.forward(world, flat);
       EXPECT_EQ(fault_of(again, in, 1), "");
@@ -66,28 +66,19 @@ TEST(LeadingDims, TrailingDimensionsMayHaveChanged) {
 }
 
 TEST(LeadingDims, WhatCannotBeFlattenedIsRefused) {
-  const auto refusal = [](auto make) -> std::string {
-    try {
-      make();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), Code::invalid_argument);
-      return error.what();
-    }
-    return "accepted";
-  };
-  EXPECT_THAT(refusal([] { flatten_and_pad_leading_dims(layout("f32[4,3,2,2] on (x=2) {0: x}"), 4); }),
+  EXPECT_THAT(refusal_of([] { flatten_and_pad_leading_dims(layout("f32[4,3,2,2] on (x=2) {0: x}"), 4); }),
               HasSubstr("dimension 0 of f32[4,3,2,2] on (x=2) {0: x} is cut"));
-  EXPECT_THAT(refusal([] { flatten_and_pad_leading_dims(layout("f32[4,3] on (x=2)"), 4, 3); }),
+  EXPECT_THAT(refusal_of([] { flatten_and_pad_leading_dims(layout("f32[4,3] on (x=2)"), 4, 3); }),
               HasSubstr("3 trailing dimensions of a tensor of 2"));
-  EXPECT_THAT(refusal([] { flatten_and_pad_leading_dims(layout("f32[4,3,2] on (x=2)"), -1); }),
+  EXPECT_THAT(refusal_of([] { flatten_and_pad_leading_dims(layout("f32[4,3,2] on (x=2)"), -1); }),
               HasSubstr("at least -1"));
-  EXPECT_THAT(refusal([] { flatten_and_pad_leading_dims(layout("f32[4,3,2] on (x=2) order(2,1,0)"), 4); }),
+  EXPECT_THAT(refusal_of([] { flatten_and_pad_leading_dims(layout("f32[4,3,2] on (x=2) order(2,1,0)"), 4); }),
               HasSubstr("not stored row-major"));
-  EXPECT_THAT(refusal([] { unpad_and_unflatten_leading_dims(layout("f32[4,3,2] on (x=2)"), {5}); }),
+  EXPECT_THAT(refusal_of([] { unpad_and_unflatten_leading_dims(layout("f32[4,3,2] on (x=2)"), {5}); }),
               HasSubstr("have 5 rows together, but the tensor has 4"));
-  EXPECT_THAT(refusal([] { unpad_and_unflatten_leading_dims(layout("f32[4,3] on (x=2)"), {4}); }),
+  EXPECT_THAT(refusal_of([] { unpad_and_unflatten_leading_dims(layout("f32[4,3] on (x=2)"), {4}); }),
               HasSubstr("a tensor of 2 dimensions is not one leading dimension and 2 trailing ones"));
-  EXPECT_THAT(refusal([] { flatten_and_pad_leading_dims(layout("f32[4,3,2] on (x=2)"), 4).forward_program(1); }),
+  EXPECT_THAT(refusal_of([] { flatten_and_pad_leading_dims(layout("f32[4,3,2] on (x=2)"), 4).forward_program(1); }),
               HasSubstr("the world has 1 ranks"));
 }
 

@@ -4,8 +4,9 @@
 
 #include <complex>
 
+#include "elements.h"
+#include "refusal.h"
 #include "reshard/check_adjoint.h"
-#include "reshard/error.h"
 #include "reshard/primitives.h"
 
 namespace reshard {
@@ -15,28 +16,6 @@ using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class T>
-std::vector<T> elements(const Tensor& tensor) {
-  const auto* first = reinterpret_cast<const T*>(tensor.bytes().data());
-  return {first, first + tensor.bytes().size() / sizeof(T)};
-}
-
-template <class T>
-void set(Tensor& tensor, const std::vector<T>& values) {
-  ASSERT_EQ(values.size() * sizeof(T), tensor.bytes().size());
-  std::ranges::copy(std::as_bytes(std::span(values)), tensor.bytes().begin());
-}
-
-std::string refusal_of(const std::function<void()>& make, Code code = Code::invalid_argument) {
-  try {
-    make();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "accepted";
-}
 
 // X[r,c] = 10 r + c of 3 rows and 5 columns on 2 ranks.
 TEST(Transpose, GoldenOfThreeByFive) {
