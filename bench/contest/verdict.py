@@ -6,7 +6,7 @@
   published RATIO_A,RATIO_B,..     our share of the limit over that published for jobs a, b, c, at least
   times_limit WAY                  our time over the limit's, at most
   us                               our time in microseconds, at most
-  hosts                            the least ratio to raw TCP between two hosts
+  hosts FABRIC                     the ratio to raw TCP between two hosts
 
 Ours are the processes, and tensors in windows; --from BYTES and --below BYTES choose sizes. Prints {"measured": ..},
 with the row that decides as a note.
@@ -60,7 +60,8 @@ def answer(rows, question, arguments):
         return decide(min, [(row["ratio"] / published[row["job"]], row) for row in ours(rows, "windows")
                             if row["job"] in published])
     if question == "hosts":
-        return decide(min, [(row["ratio"], {"way": row["fabric"], **row}) for row in rows if row.get("family") == "hosts"])
+        return decide(min, [(row["ratio"], {"way": row["fabric"], **row}) for row in rows
+                            if row.get("family") == "hosts" and row["fabric"] == arguments[0]])
     raise ValueError(f"no question {question}")
 
 

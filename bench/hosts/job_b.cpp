@@ -15,7 +15,6 @@
 namespace reshard::bench {
 namespace {
 
-constexpr Index kEdge = 8192;
 constexpr int kWarmUp = 2;
 
 double median(std::vector<double> values) {
@@ -32,12 +31,15 @@ double cpu_ms() {
   return ms(used.ru_utime) + ms(used.ru_stime);
 }
 
-struct Times {
-  std::vector<double> wall, cpu;  // in ms; of the processor, this rank's alone
+// One way, and how long it has taken.
+struct Way {
+  std::string name;
+  std::function<void()> act;
+  std::vector<double> wall = {}, cpu = {};  // in ms; of the processor, this rank's alone
 
   // From one barrier to the next: the slower rank counts.
-  template <class Barrier, class Act>
-  void time(const Barrier& barrier, const Act& act) {
+  template <class Barrier>
+  void time(const Barrier& barrier) {
     barrier();
     const double before = cpu_ms();
     const auto start = Clock::now();
@@ -52,40 +54,55 @@ struct Times {
   }
 };
 
+// How many times faster `ours` was, round by round.
+double ratio(const Way& other, const Way& ours) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < ours.wall.size(); ++i) ratios.push_back(other.wall[i] / ours.wall[i]);
+  return median(ratios);
+}
+
+void print(const std::string& fabric, const std::vector<Way>& ways) {
+  const Way &ours = ways[0], &raw = ways[1];
+  const double bytes = static_cast<double>(kEdgeOfJobB) * kEdgeOfJobB * sizeof(float), ms = median(ours.wall);
+  std::printf(
+      "{\"job\": \"b\", \"fabric\": \"%s\", \"bytes\": %.0f, \"ms\": %.1f, \"raw_tcp_ms\": %.1f, \"cpu_ms\": %.1f, "
+      "\"raw_tcp_cpu_ms\": %.1f, \"GB/s\": %.2f, \"ratio\": %.2f",
+      fabric.c_str(), bytes, ms, median(raw.wall), median(ours.cpu), median(raw.cpu), bytes / ms / 1e6,
+      ratio(raw, ours));
+  for (std::size_t i = 2; i < ways.size(); ++i) {
+    std::printf(", \"%s_ms\": %.1f, \"over_%s\": %.2f", ways[i].name.c_str(), median(ways[i].wall),
+                ways[i].name.c_str(), ratio(ways[i], ours));
+  }
+  std::puts("}");
+  std::fflush(stdout);
+}
+
 }  // namespace
 
-void race_job_b(Endpoint& endpoint, const std::string& fabric, const std::string& address, int rounds) {
+// The tensors are the same for all, so that all find the same pages and caches.
+void race_job_b(Endpoint& endpoint, const std::string& fabric, const std::string& address, int rounds,
+                const MakeRivals& make_rivals) {
   RawTcp tcp(static_cast<int>(endpoint.rank().value()), address);
   World world(endpoint);
   Tensor rows = world.allocate(layout("f32[8192,8192] on (r=2) {0: r}"), "rows");
   Tensor columns = world.allocate(layout("f32[8192,8192] on (r=2) {1: r}"), "columns");
-  Times ours, raw;
-  // The tensors of the reference are the same, so that both find the same pages and caches.
-  const auto run_raw = [&] { tcp.rows_to_columns(rows.bytes().data(), columns.bytes().data(), kEdge); };
-  const auto run_ours = [&] { redistribute(world, rows, columns); };
-  const auto barrier = [&] { tcp.barrier(); };
-  for (int round = 0; round < kWarmUp + rounds; ++round) {
-    if (round == kWarmUp) {
-      ours.forget();
-      raw.forget();
-    }
-    const auto epoch = static_cast<std::uint64_t>(round);
-    stamp(rows, 2 * epoch);
-    raw.time(barrier, run_raw);
-    expect_stamped(columns, 2 * epoch);
-    stamp(rows, 2 * epoch + 1);
-    ours.time(barrier, run_ours);
-    expect_stamped(columns, 2 * epoch + 1);
+  std::vector<Way> ways{
+      {fabric, [&] { redistribute(world, rows, columns); }},
+      {"raw TCP", [&] { tcp.rows_to_columns(rows.bytes().data(), columns.bytes().data(), kEdgeOfJobB); }}};
+  if (make_rivals) {
+    for (const Rival& rival : make_rivals(rows.bytes().data(), columns.bytes().data()))
+      ways.push_back({rival.name, rival.rows_to_columns});
   }
-  if (endpoint.rank() != RankId(0)) return;
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < ours.wall.size(); ++i) ratios.push_back(raw.wall[i] / ours.wall[i]);
-  const double bytes = static_cast<double>(kEdge) * kEdge * sizeof(float), ms = median(ours.wall);
-  std::printf(
-      "{\"job\": \"b\", \"fabric\": \"%s\", \"bytes\": %.0f, \"ms\": %.1f, \"raw_tcp_ms\": %.1f, \"cpu_ms\": %.1f, "
-      "\"raw_tcp_cpu_ms\": %.1f, \"GB/s\": %.2f, \"ratio\": %.2f}\n",
-      fabric.c_str(), bytes, ms, median(raw.wall), median(ours.cpu), median(raw.cpu), bytes / ms / 1e6, median(ratios));
-  std::fflush(stdout);
+  std::uint64_t epoch = 0;
+  for (int round = 0; round < kWarmUp + rounds; ++round) {
+    for (Way& way : ways) {
+      if (round == kWarmUp) way.forget();
+      stamp(rows, ++epoch);
+      way.time([&] { tcp.barrier(); });
+      expect_stamped(columns, epoch);
+    }
+  }
+  if (endpoint.rank() == RankId(0)) print(fabric, ways);
 }
 
 }  // namespace reshard::bench
