@@ -52,6 +52,14 @@ LinearOp gather_from_copy_to(const Layout& in, std::string_view axis, int dim);
 LinearOp reduce_from_scatter_to(const Layout& in, std::string_view axis, int dim, const Split& split = balanced());
 // From whole along `to` and cut along `from`, to cut along `to` and whole along `from`.
 LinearOp transpose(const Layout& in, std::string_view axis, int to, int from, const Split& split = balanced());
+// The same with names: transpose(x.layout(), {.gather = 1, .split = 0, .axis = "azimuth"}).
+struct Transpose {
+  int gather = 0;  // dimension that is cut before, and whole afterwards
+  int split = 0;   // dimension that is whole before, and cut afterwards
+  std::string_view axis;
+  Split parts = balanced();
+};
+LinearOp transpose(const Layout& in, const Transpose& dims);
 
 // Each rank hands its part to the one `by` places before it along the axis, cyclic: number r then holds part r + by.
 // The result has the same cuts on a mesh whose ranks are shifted; after as many passes of one place as there are ranks

@@ -95,6 +95,10 @@ LinearOp transpose(const Layout& in, std::string_view axis, int to, int from, co
   return named::turn("transpose", in, axis, to, from, split);
 }
 
+LinearOp transpose(const Layout& in, const Transpose& dims) {
+  return transpose(in, dims.axis, dims.split, dims.gather, dims.parts);
+}
+
 namespace {
 
 // Whoever is `by` places further along the axis, in number `at` of a mesh.

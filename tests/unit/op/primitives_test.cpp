@@ -51,6 +51,13 @@ TEST(Transpose, GivenSizesHoldInBothDirections) {
   });
 }
 
+TEST(Transpose, TakesItsDimensionsByName) {
+  const Layout in = layout("i64[3,5] on (x=2) {1: x:balanced}");
+  EXPECT_EQ(op::transpose(in, {.gather = 1, .split = 0, .axis = "x"}), op::transpose(in, "x", 0, 1));
+  EXPECT_EQ(op::transpose(in, {.gather = 1, .split = -2, .axis = "x", .parts = op::sizes({0, 3})}).out(),
+            layout("i64[3,5] on (x=2) {0: x:sizes[0,3]}"));
+}
+
 // (r + 1) * (1, 10) on rank r of 3.
 TEST(CopyReduce, GoldenSums) {
   thread_ranks(3, [](World& world) {
