@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 CELL = re.compile(r"^cell (\S+) (\S+) (\S+) (ok|BAD): (.*)", re.MULTILINE)
@@ -44,18 +45,20 @@ def in_order(values):
 def table(cells):
     fabrics = in_order(fabric for fabric, _, _ in cells)
     rows = in_order((fault, operation) for _, fault, operation in cells)
-    lines = [f"{'fault':6} {'operation':15}" + "".join(f"{fabric:>9}" for fabric in fabrics)]
+    widths = [max(8, len(fabric)) for fabric in fabrics]
+    lines = [f"{'fault':6} {'operation':15}" + "".join(f" {name:>{width}}" for name, width in zip(fabrics, widths))]
     for fault, operation in rows:
         verdicts = [cells.get((fabric, fault, operation), ("-", ""))[0] for fabric in fabrics]
-        lines.append(f"{fault:6} {operation:15}" + "".join(f"{verdict:>9}" for verdict in verdicts))
+        lines.append(f"{fault:6} {operation:15}" + "".join(f" {it:>{width}}" for it, width in zip(verdicts, widths)))
     return "\n".join(lines)
 
 
 def main(build, as_json):
     programs = [p for p in sorted(Path(build, "tests/faults").glob("fault_matrix*")) if p.is_file() and os.access(p, os.X_OK)]
     cells = {}
-    for program in programs:
-        cells.update(cells_of(program))
+    with ThreadPoolExecutor(2) as both:  # ranks that wait for one that has stopped need no core
+        for found in both.map(cells_of, programs):
+            cells.update(found)
     bad = {key: what for key, (verdict, what) in cells.items() if verdict == "BAD"}
     out = sys.stderr if as_json else sys.stdout
     print(table(cells), file=out)
