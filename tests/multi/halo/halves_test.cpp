@@ -8,8 +8,11 @@ namespace {
 class HaloHalves : public EveryFabric {};
 RESHARD_ON_EVERY_FABRIC(HaloHalves, {1, 2, 4});
 
+class HaloOnOneHost : public EveryFabric {};
+RESHARD_ON_FABRICS_WHERE(traits.is_one_host, HaloOnOneHost, {1, 2, 4});
+
 // The rank before this one has not even begun when this one computes: begin() has not waited for it.
-TEST_P(HaloHalves, BeginDoesNotWaitAndOwnCellsAreThere) {
+TEST_P(HaloOnOneHost, BeginDoesNotWaitAndOwnCellsAreThere) {
   run([](Endpoint& e) {
     World world(e, {.timeout = 120s});
     const std::string n = std::to_string(world.ranks());
