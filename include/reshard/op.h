@@ -29,6 +29,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -91,8 +92,9 @@ class LinearOp {
   struct Unchecked {};
   LinearOp(Unchecked, OpParts parts);
   Traffic run(World& world, const Flow& flow, const Tensor& source, Tensor& target) const;
-  // Throws what `check` throws, on every rank together.
-  void check_together(World& world, const std::function<void()>& check) const;
+  // Throws what `check` throws, on every rank together; before it, where one of the tensors is not of this world.
+  void check_together(World& world, std::initializer_list<const Tensor*> tensors,
+                      const std::function<void()>& check) const;
 
   std::string name_;
   Layout in_, out_, in_dual_, out_dual_;

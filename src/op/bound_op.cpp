@@ -66,14 +66,14 @@ BoundOp::BoundOp(World& world, const LinearOp& op, const Tensor& x, Tensor& y, c
   std::optional<Error> fault;
   std::string call = fmt::format("bind {} to ", op.text());
   try {
-    op::check_value(op, "x", x, op.in());
-    op::check_value(op, "y", y, op.out());
-    check_apart(op, x, y);
     for (const Tensor* tensor : {&x, static_cast<const Tensor*>(&y), gy, static_cast<const Tensor*>(gx)}) {
       if (tensor == nullptr) continue;
       world.check_own(*tensor);
       call += window_text(*tensor) + ", ";
     }
+    op::check_value(op, "x", x, op.in());
+    op::check_value(op, "y", y, op.out());
+    check_apart(op, x, y);
     if (gy != nullptr) {
       op::check_gradient(op, "y", *gy, op.out_dual());
       op::check_gradient(op, "x", *gx, op.in_dual());

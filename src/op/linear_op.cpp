@@ -55,9 +55,11 @@ Traffic LinearOp::run(World& world, const Flow& flow, const Tensor& source, Tens
   return world.move_by({.name = name_, .key = flow.text(), .rounds = flow.rounds(), .make = make}, source, target);
 }
 
-void LinearOp::check_together(World& world, const std::function<void()>& check) const {
+void LinearOp::check_together(World& world, std::initializer_list<const Tensor*> tensors,
+                              const std::function<void()>& check) const {
   std::optional<Error> fault;
   try {
+    for (const Tensor* tensor : tensors) world.check_own(*tensor);
     check();
   } catch (const Error& error) {
     fault = error;
@@ -69,14 +71,14 @@ void LinearOp::check_together(World& world, const std::function<void()>& check) 
 }
 
 Tensor LinearOp::forward(World& world, const Tensor& x) const {
-  check_together(world, [&] { op::check_value(*this, "x", x, in_); });
+  check_together(world, {&x}, [&] { op::check_value(*this, "x", x, in_); });
   Tensor y = world.allocate(out_, name_);
   run(world, *forward_, x, y);
   return y;
 }
 
 Traffic LinearOp::forward(World& world, const Tensor& x, Tensor& y) const {
-  check_together(world, [&] {
+  check_together(world, {&x, &y}, [&] {
     op::check_value(*this, "x", x, in_);
     op::check_value(*this, "y", y, out_);
   });
@@ -84,14 +86,14 @@ Traffic LinearOp::forward(World& world, const Tensor& x, Tensor& y) const {
 }
 
 Tensor LinearOp::adjoint(World& world, const Tensor& gy) const {
-  check_together(world, [&] { op::check_gradient(*this, "y", gy, out_dual_); });
+  check_together(world, {&gy}, [&] { op::check_gradient(*this, "y", gy, out_dual_); });
   Tensor gx = world.allocate(in_dual_, "gradient of " + name_);
   run(world, *adjoint_, gy, gx);
   return gx;
 }
 
 Traffic LinearOp::adjoint(World& world, const Tensor& gy, Tensor& gx) const {
-  check_together(world, [&] {
+  check_together(world, {&gy, &gx}, [&] {
     op::check_gradient(*this, "y", gy, out_dual_);
     op::check_gradient(*this, "x", gx, in_dual_);
   });

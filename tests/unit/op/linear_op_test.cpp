@@ -95,6 +95,17 @@ TEST(LinearOp, OneTensorIsNotBothEnds) {
   EXPECT_THAT(errors, Each(HasSubstr("cannot be moved into itself")));
 }
 
+TEST(LinearOp, TensorsThatWereMovedFromAreRefused) {
+  const LinearOp same("identity", layout("f64[6] on (x=2) {0: x}"), layout("f64[6] on (x=2) {0: x}"));
+  const auto errors = errors_of(2, [&](World& world) {
+    Tensor x = world.allocate(same.in());
+    const Tensor taken = std::move(x);
+    EXPECT_NO_THROW(same.adjoint(world, same.forward(world, taken)));
+    same.forward(world, x);
+  });
+  EXPECT_THAT(errors, Each(HasSubstr("one that was moved from")));
+}
+
 // Also where forward is the identity: writing to the result leaves the input as it was.
 TEST(LinearOp, ResultsAreOtherTensors) {
   thread_ranks(2, [](World& world) {
