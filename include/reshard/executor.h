@@ -39,6 +39,7 @@ struct Traffic {
   Index waits = 0;
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
+Traffic operator+(const Traffic& a, const Traffic& b);
 
 class Executor {
  public:

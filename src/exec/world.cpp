@@ -42,17 +42,6 @@ void check_memory(const Layout& layout, RankId rank, std::span<const std::byte> 
          rank.value(), bytes_of(layout.dtype()));
 }
 
-Traffic operator+(const Traffic& a, const Traffic& b) {
-  return {.bytes_got = a.bytes_got + b.bytes_got,
-          .bytes_put = a.bytes_put + b.bytes_put,
-          .bytes_copied = a.bytes_copied + b.bytes_copied,
-          .bytes_reduced = a.bytes_reduced + b.bytes_reduced,
-          .gets = a.gets + b.gets,
-          .puts = a.puts + b.puts,
-          .notifications = a.notifications + b.notifications,
-          .waits = a.waits + b.waits};
-}
-
 }  // namespace
 
 struct World::State {

@@ -35,17 +35,6 @@ void check_layout(const Tensor& tensor, const Layout& layout, const char* what, 
        tensor.layout_text(), layout.text());
 }
 
-Traffic sum(const Traffic& a, const Traffic& b) {
-  return {.bytes_got = a.bytes_got + b.bytes_got,
-          .bytes_put = a.bytes_put + b.bytes_put,
-          .bytes_copied = a.bytes_copied + b.bytes_copied,
-          .bytes_reduced = a.bytes_reduced + b.bytes_reduced,
-          .gets = a.gets + b.gets,
-          .puts = a.puts + b.puts,
-          .notifications = a.notifications + b.notifications,
-          .waits = a.waits + b.waits};
-}
-
 }  // namespace
 
 HaloExchange::HaloExchange(World& world, const HaloPlan& plan, const Tensor& x, Tensor& wide)
@@ -124,7 +113,7 @@ const LocalBox& HaloExchange::interior() const { return state_->interior; }
 Traffic HaloExchange::end() {
   check(true, "end()");
   State& s = *state_;
-  const Traffic traffic = sum(s.traffic, s.run(*s.end));
+  const Traffic traffic = s.traffic + s.run(*s.end);
   ++s.runs;
   s.has_begun = false;
   return traffic;
