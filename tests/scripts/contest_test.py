@@ -197,7 +197,7 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(2.0, self.measured("over", "openmpi"))
         self.assertEqual(3.0, self.measured("over", "openmpi", "put"))
         self.assertEqual(1.25, self.measured("published", "0.45,0.4"))
-        self.assertEqual(0.9, self.measured("hosts"))
+        self.assertEqual(0.9, self.measured("hosts", "ucx"))
 
     def test_sizes_can_be_chosen(self):
         self.assertEqual(0.9, self.measured("limit", "windows", "--below", "1024"))

@@ -2,6 +2,7 @@
 // does is tested in tests/multi.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -241,13 +242,16 @@ TEST(Message, ALostPeerIsNamedAndToldToOthers) {
 // What is under way when a get is given up never reaches the caller's memory.
 TEST(Message, AGetThatWasGivenUpWritesNothingLater) {
   LoopNetwork net(2);
+  std::atomic<bool> is_outside = false, is_given_up = false;
   std::jthread owner([&] {
     const auto wire = net.wire(RankId(1));
     MessageEndpoint e(*wire, {});
     const WindowId window = e.create_window("data", 8, soon());
     std::fill_n(e.memory(window).data(), 8, std::byte{9});
     e.barrier(soon());
-    std::this_thread::sleep_for(200ms);  // outside the fabric
+    is_outside = true;  // of the fabric: it answers nobody
+    is_outside.notify_one();
+    is_given_up.wait(false);
     e.leave({}, soon());
   });
   std::byte local[8] = {};
@@ -256,7 +260,10 @@ TEST(Message, AGetThatWasGivenUpWritesNothingLater) {
     MessageEndpoint e(*wire, {.patience = 20ms});
     const WindowId window = e.create_window("data", 8, soon());
     e.barrier(soon());
+    is_outside.wait(false);
     EXPECT_THROW(e.get(RankId(1), window, {.row_bytes = 8}, local), Error);
+    is_given_up = true;
+    is_given_up.notify_one();
     e.leave({}, soon());
   }
   owner.join();
